@@ -31,7 +31,11 @@ REPLACED = {
 }  # fmt: skip
 
 # Private words and the plain ones, in pages, comments and messages; the first that matches is taken.
-PLAIN = [(re.compile(rf"(?<![\w./-]){word}(?![\w(]|\.\w|-\w)"), plain) for word, plain in (
+def compiled(pairs):
+    return [(re.compile(rf"(?<![\w./-]){word}(?![\w(]|\.\w|-\w)"), plain) for word, plain in pairs]
+
+
+PLAIN = compiled((
     ("foretold", "predicted"), ("foretells", "predicts"), ("foretell", "predict"), ("foretelling", "predicting"),
     ("begins anew", "starts again"), ("begin anew", "start again"), ("anew", "again"), ("Anew", "Again"),
     ("afresh", "from scratch"), ("dearest", "most expensive"), ("dearer", "more expensive"), ("dear", "expensive"),
@@ -40,7 +44,8 @@ PLAIN = [(re.compile(rf"(?<![\w./-]){word}(?![\w(]|\.\w|-\w)"), plain) for word,
     ("in vain", "without success"), ("made[- ]up", "synthetic"), ("[Bb]eside", "next to"),
     ("told apart", "distinguished"), ("told about", "reported"), (r"(?<=is )told(?! of| to)", "reported"), (r"(?<=are )told(?! of| to)", "reported"),
     ("tells of", "shows"), ("tells", "shows"), ("Tells", "Shows"), ("gives way to", "is replaced by"), ("whoever", "the one that"),
-)]  # fmt: skip
+))  # fmt: skip
+PLAIN_IN_PAGES = compiled((("says so", "reports it"), ("says", "states"), ("useless", "redundant")))
 
 # Pages: words a sentence (a list item ends one) and columns a line; tables, code and links on lines of their own have no limit.
 MEDIAN, NINTH, LONGEST, COLUMNS = 16, 25, 40, 120
@@ -97,7 +102,7 @@ def private_words(path, text):
     for begin, end in prose(path, text):
         piece = re.sub(r"`[^`\n]*`", lambda code: "`" + " " * (len(code.group()) - 2) + "`", text[begin:end]).replace("\\n", "  ")
         taken = []
-        for word, plain in PLAIN:
+        for word, plain in PLAIN + (PLAIN_IN_PAGES if path.endswith(".md") else []):
             for match in word.finditer(piece):
                 if not any(a < match.end() and match.start() < b for a, b in taken):
                     taken.append(match.span())
