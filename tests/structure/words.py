@@ -204,13 +204,21 @@ def fix(root):
             print(path)
 
 
+def finds_its_faults():
+    """One of each kind, in a page and in a source."""
+    page = "It is foretold.\n\n" + "word " * 41 + "end.\n\nwide " + "x" * 130 + " y\n"
+    found = [*(word for _, _, word, _ in private_words("docs/x.md", page)), *page_problems("docs/x.md", page)]
+    source = 'int anew;  // goes on\nfail("{}: worked out anew", name);\nconst char* key = "foretold";\n'
+    return len(found) == 4 and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "worked out", "anew"}
+
+
 def main():
     folders = [word for word in sys.argv[1:] if word != "--fix"]
     root = pathlib.Path(folders[0] if folders else os.environ.get("RLGO_SOURCE", "."))
     if "--fix" in sys.argv:
         fix(root)
         return 0
-    found = list(problems(root))
+    found = list(problems(root)) + ([] if finds_its_faults() else [f"{HERE}: does not find its own faults"])
     print("\n".join(found) or "plain words, short sentences and lines")
     return 1 if found else 0
 
