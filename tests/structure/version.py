@@ -29,6 +29,8 @@ def problems():
         "docs/json.md": (set(re.findall(r'"version": "([^"]*)"', read("docs/json.md"))), version),
         "launch/revision.h": (re.findall(r'kVersion; +// "(.*)"', read("launch/revision.h")), version),
     }
+    pages = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
+    stated |= {page: (set(named), version) for page in pages if page != "docs/json.md" and (named := re.findall(r"\brlgo-(\d+\.\d+\.\d+)\b", read(page)))}
     for place, (found, wanted) in stated.items():
         if list(found) != [wanted]:
             yield f"{place}: {', '.join(found) or 'nothing'}, not {wanted} (CMakeLists.txt, CHANGELOG.md)"

@@ -47,7 +47,7 @@ PLAIN = compiled((
 ))  # fmt: skip
 PLAIN_IN_PAGES = compiled((("says so", "reports it"), ("says", "states"), ("useless", "redundant")))
 
-# Pages: words a sentence (a list item ends one) and columns a line; tables, code and links on lines of their own have no limit.
+# Pages: words a sentence (a list item or a colon ends one) and columns a line; tables, code and links on lines of their own have no limit.
 MEDIAN, NINTH, LONGEST, COLUMNS = 16, 25, 40, 120
 # Pages whose sentences are still longer, and why. A page that keeps the limits may not be listed.
 LONGER = {
