@@ -60,15 +60,16 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer, std::shared_ptr
         out[i].error = fmt::format("not exported: {}", e.what());
       }
     }
-    if (const auto* reference = table->find(kReferenceSignature)) measurer->pace().set_reference_us(reference->us);
+    if (const auto* reference = table->find(kReferenceSignature))
+      measurer->calibration().set_reference_us(reference->us);
     std::vector<Timing> times(files.size());
     try {
       times = measurer->measure(files);
     } catch (const Stopped& stopped) {
       for (Timing& timing : times) timing.error = stopped.what();
     }
-    if (measurer->pace().reference_us() > 0)
-      table->insert(kReferenceSignature, {measurer->pace().reference_us(), 0, 1});
+    if (measurer->calibration().reference_us() > 0)
+      table->insert(kReferenceSignature, {measurer->calibration().reference_us(), 0, 1});
     for (size_t k = 0; k < times.size(); ++k) out[places[k]] = to_result(times[k]);
     std::error_code ignored;
     for (const auto& file : files) std::filesystem::remove(file, ignored);

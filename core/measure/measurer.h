@@ -16,7 +16,7 @@
 #include "core/cost/table.h"
 #include "core/cost/timing.h"
 #include "core/graph/graph.h"
-#include "core/measure/pace.h"
+#include "core/measure/calibration.h"
 #include "core/onnx/onnx.h"
 
 namespace rlgo::measure {
@@ -37,7 +37,7 @@ struct MeasurerHello {
   int threads = 1;
   bool outputs = false;       // answers requests for outputs
   bool switches = false;      // answers requests for settings of its own switches
-  bool reference = false;     // times a reference next to samples: pace.h
+  bool reference = false;     // times a reference next to samples: calibration.h
   bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };
 
@@ -75,7 +75,7 @@ class Measurer {
   void set_input_values(InputValues values);
 
   // The clock calibration to which times of small models are scaled.
-  Pace& pace();
+  ClockCalibration& calibration();
 
   // Times of small models (operators, groups), loaded together and run in turns. The time of an empty run is taken off.
   std::vector<Timing> measure(std::span<const std::filesystem::path> models,

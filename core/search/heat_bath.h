@@ -1,4 +1,5 @@
-// Random moves in a window of a graph: what annealing (chain.h) and rewriting from scratch (afresh.h) are made of.
+// Random moves in a window of a graph: what annealing (chain.h) and rewriting from scratch (rewrite_again.h) are made
+// of.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-#include "core/measure/pace.h"
+#include "core/measure/calibration.h"
 
 #include <nlohmann/json.hpp>
 
@@ -45,7 +45,7 @@ std::string StandardModels::reference() {
   return reference_ = (folder_ / "reference.onnx").string();
 }
 
-void Pace::settle(nlohmann::json& results) {
+void ClockCalibration::scale(nlohmann::json& results) {
   std::vector<double> all;
   for (const auto& result : results) {
     if (!result.contains("reference_us")) continue;

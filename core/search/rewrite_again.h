@@ -18,10 +18,10 @@ namespace rlgo::search {
 // where nothing was done yet, in random order (by a heat bath, then greedily). Where one ends cheaper than by greedy
 // descent, and than by the best graph's own rewrites of the window, its rewrites go first: they are made on the
 // unmodified graph, wherever they pay, then those of the best graph that still apply, then what saves most.
-class Afresh {
+class RewriteAgain {
  public:
   // Refers to the context.
-  explicit Afresh(Context& context);
+  explicit RewriteAgain(Context& context);
 
   // Goes on where it stopped, until budget or stop() of the context end the search, or about `tries` graphs more were
   // priced.

@@ -29,14 +29,14 @@ class StandardModels {
 constexpr const char* kReferenceSignature = "reference: conv2d (x0:f32[1,64,14,14], c:f32[64,64,3,3])!";
 
 // Scales samples to one clock calibration.
-class Pace {
+class ClockCalibration {
  public:
   // The reference's time to which all samples are scaled, us; 0 until the first ones, whose median it is.
   double reference_us() const { return reference_us_; }
   void set_reference_us(double us) { reference_us_ = us; }
   // `results`: an array of a measurer's results, whose `samples_us` are scaled by the `reference_us` next to each.
   // Those without stay as they are. Throws Error where the two do not fit together, or a time is none.
-  void settle(nlohmann::json& results);
+  void scale(nlohmann::json& results);
 
  private:
   double reference_us_ = 0;
