@@ -1,5 +1,4 @@
-// Random moves in a window of a graph: what annealing (chain.h) and rewriting from scratch (rewrite_again.h) are made
-// of.
+// Random moves in a window of a graph: what annealing (chain.h) and rewrite_again.h are made of.
 #pragma once
 
 #include <optional>
