@@ -118,7 +118,7 @@ def promises(args):
 
 
 def evaluated(args, run, out, graph=None, episodes=8):
-    """What rlgo evaluate --world-model shows a run; says what went wrong, or nothing."""
+    """The results of rlgo evaluate --world-model for a run; returns what went wrong, or nothing."""
     command = [args.rlgo, "evaluate", "--checkpoint", run, *(["--graph", graph] if graph else []), "--episodes", episodes, "--world-model", "--json", out]
     return called(command, f"{run.name} on {graph}" if graph else run.name)
 

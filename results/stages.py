@@ -254,7 +254,7 @@ STAGES = [
     Stage("baselines", "unmodified models, TASO's search, search traces", baseline_runs),
     Stage("train", "agents on each graph (figures 5.2 to 5.7, cost against steps and seconds, memory)", train_runs),
     Stage("rewards", "reward formulas R1, R2, R3, R5", compared("rewards", "env.reward", {r: ["--env.reward", r] for r in ("R1", "R2", "R3", "R5")}, "model-free")),
-    # Where the model sees locations, it is reported the exact change of cost, and neither form has anything to learn.
+    # Where the model sees locations, it gets the exact change of cost, and neither form has anything to learn.
     Stage("reward-model", "reward predicted by the world model's own head, or by a network of its own; the world model in RLFlow's form, which sees no locations",
           compared("reward-model", "wm.reward-model", {m: ["--wm.locations", "false", "--wm.reward-model", m] for m in ("joint", "separate")}, "model-based")),
     Stage("ablations", "one part of the agent changed at a time: " + ", ".join(ABLATIONS), ablation_runs),

@@ -76,7 +76,7 @@ class Starts {  // the frontier that episodes may begin on
   size_t islands() const { return archives_.size(); }
   // Of the episode with this key, below islands().
   size_t island_of(uint64_t key) const;
-  // What an episode of this island reached; the one that hears of it first, informs the others.
+  // What an episode of this island reached; the first rank that hears of it informs the others.
   bool offer(Way way, size_t island) { return archives_[island].offer(std::move(way)); }
   const Archive& archive(size_t island) const { return archives_[island]; }
   // Puts the way of each search into its island's archive, for processes that made no searches of their own.

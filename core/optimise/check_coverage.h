@@ -21,7 +21,7 @@ struct CheckCoverage {
   bool nothing() const { return direct + through == 0; }
 };
 CheckCoverage check_coverage(const graph::Graph& graph);
-// One sentence on what the check does not tell; "" where it shows all.
+// One sentence on what the check leaves open; "" where nothing.
 std::string to_text(const CheckCoverage& coverage);
 
 }  // namespace rlgo::optimise

@@ -23,7 +23,7 @@ std::map<std::string, int> operators(const graph::Graph& graph) {
   return counts;
 }
 
-constexpr double kOverrun = 1.05;  // beyond it, it is reported where the time went
+constexpr double kOverrun = 1.05;  // beyond it, the result states where the time went
 
 std::string line(std::string_view name, const std::string& text) { return fmt::format("{:<15} {}\n", name, text); }
 

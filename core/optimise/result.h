@@ -32,7 +32,7 @@ struct SearchRun {
   std::vector<search::Sample> curve;
 };
 
-// What shows a search the costs: times of operators under the target, or what predicts them.
+// Where a search gets costs: times of operators under the target, or what predicts them.
 enum class By : uint8_t { timed, formula, learned };
 struct Stage {
   std::string method;

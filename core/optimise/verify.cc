@@ -36,7 +36,7 @@ LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with
 }
 
 // Shows an output's error where it comes nearer to what is allowed than those before. One whose own rounding is as
-// large as its values shows nothing, which is said.
+// large as its values shows nothing, and is named.
 void note_error(Check& check, const std::string& name, double error, double allowed, const std::string& remark) {
   if (allowed >= 1) {
     const std::string blind =

@@ -15,7 +15,7 @@ class Comm;
 
 namespace rlgo::launch {
 
-// Exit statuses of every command; what else one ends with, its --help shows (docs/cli.md).
+// Exit statuses of every command; what else one ends with, its --help states (docs/cli.md).
 constexpr int kFailedStatus = 1;  // bad input, or the work failed
 constexpr int kUsageStatus = 2;   // the command line is wrong, whatever files there are (UsageError)
 int exit_status(const std::exception& error);

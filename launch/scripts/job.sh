@@ -6,7 +6,7 @@
 #
 # - A rank that dies does not take the others with it (--enable-recovery); the learner on rank 0 decides what to do.
 # - When rank 0 has ended, the others have RLGO_GRACE_S seconds (20) to follow; then mpirun is ended, by force where it must be.
-# - INT, TERM or USR1: rank 0 is asked once, by the same signal, to end cleanly (it stores a checkpoint and shows the
+# - INT, TERM or USR1: rank 0 is asked once, by the same signal, to end cleanly (it stores a checkpoint and stops the
 #   others; launch/signals.h) and has RLGO_STOP_S seconds (60) for it. A second one ends the job at once, but for a TERM
 #   after a USR1, which batch systems send as a warning. job_stopped shows which it was. Where a TERM or USR1
 #   ends the learner itself (it was not ready yet, or did not make it in time), the status is 75 too: start me again.

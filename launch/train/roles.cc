@@ -136,7 +136,7 @@ int run_alone(RunConfig& config, const std::string& config_text) {
                                   learner::make_envs(session.graphs(), session.rules(), session.prices().model,
                                                      config.env, timer_of(config), config.envs_per_actor),
                                   false);
-  // The learner's table is used as it is: what it shows new rows is for actors with a copy.
+  // The learner's table is used as it is: which rows are new matters to actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
   actors::ActorLoop actor(actor_box, *player.envs, *player.policy,
                           actor_options(config, player, session.rules()->hash()), std::move(handlers));

@@ -1,4 +1,4 @@
-"""rlgo optimise: what it shows normalisations, and of how far a check goes."""
+"""rlgo optimise: what it reports of normalisations, and of how far a check goes."""
 import json
 
 import numpy as np
