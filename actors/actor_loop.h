@@ -47,7 +47,7 @@ enum class ActorEnd : uint8_t {
 
 // The rules that it keeps:
 //  - the newest weights are taken before an episode starts, never between the start of a lone episode and its end.
-//    Where several episodes run at once, the others go on with the new weights and carry the version that they
+//    Where several episodes run at once, the others continue with the new weights and carry the version that they
 //    started with;
 //  - no episode starts once `quota_steps` steps of episodes that started under the newest weights were sent or are
 //    being played, each of these at the `episode_steps` that it may take: so an actor never runs ahead of the learner

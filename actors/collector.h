@@ -81,7 +81,7 @@ class Collector {  // plays episodes side by side
   const CollectorStats& stats() const { return stats_; }
 
  private:
-  // An episode in the making. The weights version is the oldest that acted in it: the policy may be loaded anew while
+  // An episode in the making. The weights version is the oldest that acted in it: the policy may be loaded again while
   // several episodes run.
   struct Running {
     mdp::Trajectory trajectory;    // where observations are coded: without them

@@ -109,7 +109,7 @@ mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* vie
   return r;
 }
 
-// Takes away and adds the locations that are foretold, of each dream; NO-OP changes none.
+// Takes away and adds the locations that are predicted, of each dream; NO-OP changes none.
 void DreamEnv::change_menus(const std::vector<int>& indices, const std::vector<mdp::Action>& actions,
                             const nets::WorldInput& input, const nets::Prediction& p) {
   const int64_t rules = spec().rules;

@@ -15,7 +15,7 @@ struct DreamOptions {
   bool clip_reward = true;  // rewards stay in the range that their rule's had in training
   bool clip_latent = true;  // latents stay in the range that they had in training
 };
-// Options dream.*, but for the length: whoever makes an environment of it knows that of an episode.
+// Options dream.*, but for the length: the caller that makes an environment of it knows that of an episode.
 void declare(OptionSink& sink, DreamOptions& options);
 
 }  // namespace rlgo::actors

@@ -120,7 +120,7 @@ DreamerPolicy::DreamerPolicy(std::shared_ptr<Dreamer> dreamer, int64_t version)
       random_(dreamer_->random_stops),
       version_(version) {}
 
-// Episodes that began at random have no latents: they go on as they began, beside others that the controller plays.
+// Episodes that began at random have no latents: they continue as they began, next to others that the controller plays.
 std::vector<Decision> DreamerPolicy::act(std::span<const mdp::Observation* const> observations,
                                          std::span<Rng* const> rngs) {
   std::vector<const mdp::Observation*> blind, seeing;

@@ -40,7 +40,7 @@ struct Dreamer {
   nets::LatentAgent agent;
   DreamStarts starts;
   const bool random_stops;
-  bool act_at_random = true;  // the controller knows nothing yet: uniform over legal actions, no latents are worked out
+  bool act_at_random = true;  // the controller knows nothing yet: uniform over legal actions, no latents are computed
   bool may_dream = false;     // the world model is good enough to learn from
 
   std::string pack() const;  // all of it as bytes, for weights messages

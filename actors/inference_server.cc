@@ -48,7 +48,7 @@ bool InferenceServer::turn() {
   if (end == pending_.begin()) return false;
   const double left_us = options_.wait_us - pending_.front().waiting.us();
   if (end == ripe && observations < limit && pending_.size() < seen_.size() && left_us > 0) {
-    mailbox_.wait(1e-3 * left_us);  // whoever reads the mailbox comes back with what has arrived
+    mailbox_.wait(1e-3 * left_us);  // the reader of the mailbox comes back with what has arrived
     return true;
   }
   std::vector<Pending> batch(std::make_move_iterator(pending_.begin()), std::make_move_iterator(end));

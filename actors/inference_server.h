@@ -27,7 +27,7 @@ class InferenceServer {  // used by the thread that uses the mailbox
   // Answers one batch, or waits a little for it to grow. Whether there was something to do. What the policy throws
   // refuses the batch.
   bool turn();
-  // Tells whoever has asked that nothing is answered any more.
+  // Informs the asking rank that nothing is answered any more.
   void leave();
 
   const comm::InferenceCounts& counts() const { return counts_; }

@@ -16,7 +16,7 @@ class LatentEnv : public mdp::BatchEnv {
 
   const mdp::ObservationSpec& spec() const override { return dreamer_->spec(); }
   int size() const override { return real_->size(); }
-  // While the dreamer acts at random, episodes begin (and go on) without latents: nothing would read them.
+  // While the dreamer acts at random, episodes begin (and continue) without latents: nothing would read them.
   mdp::Observation reset(int index, uint64_t key) override;
   std::vector<mdp::StepResult> step(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) override;
   double initial_cost_us(int index) const override { return real_->initial_cost_us(index); }

@@ -42,8 +42,8 @@ class Policy {  // chooses actions
   bool greedy_ = false;
 };
 
-// Draws with two numbers in [0, 1) for each observation, of its rule and of its location: whoever has the numbers can
-// have the decision made elsewhere.
+// Draws with two numbers in [0, 1) for each observation, of its rule and of its location: a caller that has the numbers
+// can have the decision made elsewhere.
 class DrawnPolicy : public Policy {
  public:
   std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) final;

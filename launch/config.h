@@ -60,7 +60,7 @@ struct RunConfig {
   learner::CheckpointOptions checkpoint;
   optimise::CheckOptions check;
   OutputOptions output;  // of rlgo train; declared there
-  bool polish = true;    // searches go on from the best graph and from the unmodified one; the cheapest is taken
+  bool polish = true;    // searches continue from the best graph and from the unmodified one; the cheapest is taken
   double polish_s = 10;  // s
 
   bool has_world_model() const { return agent == Agent::model_based || agent == Agent::hybrid; }

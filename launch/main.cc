@@ -33,7 +33,7 @@ std::string usage() {
       "       mpirun -np N rlgo [command] ...   rank 0 learns, the others act\n\ncommands:\n";
   for (const Command& c : rlgo::launch::commands())
     text += fmt::format("  {:<10} {}{}\n", c.name, c.help, c.parallel ? "" : " (one process)");
-  return text + "\nrlgo --version tells which rlgo this is; rlgo COMMAND --help tells a command's options.\n";
+  return text + "\nrlgo --version prints the version; rlgo COMMAND --help shows a command's options.\n";
 }
 
 int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
@@ -71,7 +71,7 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   for (const char* variable : {"RDMAV_FORK_SAFE", "IBV_FORK_SAFE"}) ::setenv(variable, "1", 0);
   comm = launch.mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
   if (comm->size() < launch.size && comm->size() == 1) rlgo::fail("{}", why_alone(launch));
-  if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 tells
+  if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 reports
   if (!command.parallel && comm->size() > 1)
     rlgo::fail_usage("'rlgo {}' runs in one process; start it without mpirun", name);
   if (const std::string why = rlgo::overwritten_file(context.arguments); !why.empty()) rlgo::fail("{}", why);

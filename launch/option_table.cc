@@ -34,7 +34,7 @@ CommandRow describe(std::string name, std::string help, const std::function<int(
     for (auto& option : row.options) option.fallback = for_everybody(option.fallback);
     return row;
   }
-  fail("rlgo {} does not tell its options", name);
+  fail("rlgo {} does not list its options", name);
 }
 
 }  // namespace

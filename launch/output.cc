@@ -29,7 +29,8 @@ std::string now_utc() {
 }
 
 Json envelope(const std::string& kind, int exit_status) {
-  return {{"schema", fmt::format("rlgo.{}/1", kind)},
+  const int version = kind == "optimise" ? 2 : 1;  // a member that is removed or renamed makes a new one
+  return {{"schema", fmt::format("rlgo.{}/{}", kind, version)},
           {"rlgo", {{"version", kVersion}, {"revision", kRevision}}},
           {"ended_utc", now_utc()},
           {"machine", {{"host", host_name()}, {"cores", std::thread::hardware_concurrency()}}},

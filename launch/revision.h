@@ -3,7 +3,7 @@
 
 namespace rlgo::launch {
 
-extern const char* const kVersion;   // "0.1.0"
+extern const char* const kVersion;   // "0.2.0"
 extern const char* const kRevision;  // git revision of the sources, "unknown" outside a checkout
 
 }  // namespace rlgo::launch

@@ -5,11 +5,11 @@
 #
 #   --np N        ranks to start: one learner, the rest actors, unless options say otherwise. Default: the cores, at
 #                 least 2; 1 for every subcommand but train. One rank alone runs without MPI.
-#   --restarts N  how often a run goes on from its last checkpoint after the learner crashed (was killed by a signal) or
+#   --restarts N  how often a run continues from its last checkpoint after the learner crashed (was killed by a signal) or
 #                 too few actors were left (2)
 #   --help        this text; "launch/run.sh train --help" shows rlgo's own
 #
-# The exit status is the learner's: 0, 1 after an error, 75 where the state is stored and --resume shall go on. Ctrl-C ends
+# The exit status is the learner's: 0, 1 after an error, 75 where the state is stored and --resume shall continue. Ctrl-C ends
 # the run with what it has found; SIGTERM and SIGUSR1 only store its state (75). Once more ends at once. docs/clusters.md.
 # Set-up and build take seconds when nothing changed. Environment:
 #   RLGO_CACHE       folder for what is costly to make (default: ~/.cache/rlgo)

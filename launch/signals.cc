@@ -10,7 +10,7 @@ namespace {
 volatile std::sig_atomic_t received = 0;
 
 void on_signal(int number) {
-  // Batch systems warn by SIGUSR1 some time before their SIGTERM: the first clean end goes on.
+  // Batch systems warn by SIGUSR1 some time before their SIGTERM: the first clean end continues.
   const bool warning = received == SIGUSR1 || number == SIGUSR1;
   if (received != 0 && !warning) ::_exit(128 + number);
   if (received == 0 || number != SIGUSR1) received = number;

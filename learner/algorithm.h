@@ -57,8 +57,8 @@ class Algorithm {  // what learns, behind the loop
   // (learner/decoder.h).
   virtual UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) = 0;
 
-  // Its whole state, into a checkpoint and back: a restored algorithm goes on bit for bit as the stored one would have.
-  // restore() throws Error where the checkpoint is of another algorithm or network.
+  // Its whole state, into a checkpoint and back: a restored algorithm continues bit for bit as the stored one would
+  // have. restore() throws Error where the checkpoint is of another algorithm or network.
   virtual void store(Checkpoint& /*checkpoint*/) const {}
   virtual void restore(const Checkpoint& /*checkpoint*/) {}
   // Who learns along (learner/distributed/learner_group.h). At first: nobody.

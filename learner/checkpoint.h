@@ -1,6 +1,6 @@
-// Everything that a run needs to go on: plain tensors, texts, counters, numbers and random streams, without code. One
-// HDF5 file per checkpoint, written with a hash over all of it (replay/checksum.h): a file that is truncated or altered
-// is refused.
+// Everything that a run needs to continue: plain tensors, texts, counters, numbers and random streams, without code.
+// One HDF5 file per checkpoint, written with a hash over all of it (replay/checksum.h): a file that is truncated or
+// altered is refused.
 //
 // File: /tensors/<name> (float16 and bfloat16 as uint16, bool as uint8), /tensor_names and /tensor_dtypes;
 // /texts/<name> (UTF-8 bytes); /counters/{name,value}, /numbers/{name,value}, /streams/{name,value}; attributes format

@@ -19,7 +19,7 @@
 
 namespace rlgo::learner {
 
-// What a checkpoint has to carry, beside the algorithm.
+// What a checkpoint has to carry, next to the algorithm.
 struct LoopState {
   int64_t epoch = 0;                  // epochs done
   int64_t version = 0;                // of the weights

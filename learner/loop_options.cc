@@ -29,7 +29,7 @@ void declare(OptionSink& o, LoopOptions& loop) {
          "on nodes with three actors or more one of them passes on what the others send, stores their episodes, and "
          "hands out the weights");
   o.flag("train.reproducible", loop.reproducible,
-         "learn from each actor's episodes in a fixed order, whoever was faster: same seed and ranks, same weights "
+         "learn from each actor's episodes in a fixed order, however fast each is: same seed and ranks, same weights "
          "(with --cost analytic)");
 }
 

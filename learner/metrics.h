@@ -16,7 +16,7 @@ using MetricRow = std::vector<std::pair<std::string, MetricValue>>;
 
 class MetricsFile {
  public:
-  // Opens or creates the file. What a killed run left goes on: a torn last line (no line end, or too few or too many
+  // Opens or creates the file. What a killed run left continues: a torn last line (no line end, or too few or too many
   // cells) is dropped. Throws Error where the file cannot be written or another line is malformed (naming it).
   explicit MetricsFile(std::filesystem::path path);
 

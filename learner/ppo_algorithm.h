@@ -14,7 +14,7 @@
 
 namespace rlgo::learner {
 
-// Shuffles its minibatches by (seed, weights version), so that a resumed run goes on as the whole one would have.
+// Shuffles its minibatches by (seed, weights version), so that a resumed run continues as the whole one would have.
 class PpoAlgorithm : public Algorithm {
  public:
   // Trains `agent` in place, on its device.

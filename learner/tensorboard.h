@@ -1,4 +1,4 @@
-// Event files that TensorBoard reads while a run goes on: scalars by step, and the run's options as hyper-parameters.
+// Event files that TensorBoard reads while a run continues: scalars by step, and the run's options as hyper-parameters.
 // The format is TFRecord (length, checksum, bytes, checksum; checksums are masked CRC-32C) around Event messages.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A RolloutWriter in a thread of its own: coding, compression and the disk's fsync do not keep whoever has episodes.
+// A RolloutWriter in a thread of its own: coding, compression and the disk's fsync do not block the caller.
 #pragma once
 
 #include <condition_variable>

@@ -16,7 +16,7 @@ struct Compaction {
 // Merges neighbouring parts of a writer with equal headers into files of at most `episodes_per_file` episodes. Each new
 // file is whole and on disk before the parts in it are removed; until then readers use the old ones, after it the new
 // one, and an interruption at any point loses and doubles nothing. Running it twice changes nothing more. A run that is
-// still writing may go on. `path`: a folder of parts or a run folder. Throws Error naming the first broken part, and
+// still writing may continue. `path`: a folder of parts or a run folder. Throws Error naming the first broken part, and
 // stops there.
 Compaction compact(const std::filesystem::path& path, int64_t episodes_per_file = 1024);
 

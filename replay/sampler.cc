@@ -1,5 +1,5 @@
 // Why an index of lengths alone: a store may be larger than memory. Episodes are found by their numbers of steps and
-// read when they are drawn; the parts used last stay open. A checksum is over a whole part and is worked out once.
+// read when they are drawn; the parts used last stay open. A checksum is over a whole part and is computed once.
 #include "replay/sampler.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ class Sampler {
   // Parts as for RolloutReader, all with the spec of the first (Error otherwise); broken ones are left out when
   // skip_broken. Samples depend on the store's contents and `rng` alone.
   Sampler(std::filesystem::path path, Rng rng, bool skip_broken = false);
-  // Looks for parts that came or went, and goes on with `rng`. Parts that it knows are not checked again (a part's
+  // Looks for parts that came or went, and continues with `rng`. Parts that it knows are not checked again (a part's
   // checksum is over all of it, and parts never change), so that this costs what is new, not the whole store.
   void refresh(Rng rng);
 

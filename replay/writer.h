@@ -39,7 +39,7 @@ class RolloutWriter {  // episodes to parts of a store
   // it takes more, so memory stays bounded.
   void append(const mdp::Trajectory& trajectory);
   void append(const mdp::CodedTrajectory& trajectory);
-  // Tells the time, in seconds of any clock that does not run backwards; writes a part that has become too old.
+  // Shows the time, in seconds of any clock that does not run backwards; writes a part that has become too old.
   void tick(double now_seconds);
   // Writes the open part, if it holds anything.
   void flush();

@@ -172,8 +172,8 @@ def main():
     updater, checker = commands.add_parser("update"), commands.add_parser("check")
     for command in (updater, checker):
         command.add_argument("--rlgo", default="build/release/rlgo")
-        command.add_argument("--table", type=pathlib.Path, default=HERE / "best-known.tsv", help="traces lie beside it in a folder of its name")
-    updater.add_argument("--folder", type=pathlib.Path, required=True, help="of the searches; one that was interrupted goes on")
+        command.add_argument("--table", type=pathlib.Path, default=HERE / "best-known.tsv", help="traces lie next to it in a folder of its name")
+    updater.add_argument("--folder", type=pathlib.Path, required=True, help="of the searches; one that was interrupted continues")
     updater.add_argument("--profiles", default="cpu,gpu")
     updater.add_argument("--graphs", default=",".join(GRAPHS), help="of the zoo")
     updater.add_argument("--rules", default="base,runtime,motion")

@@ -8,7 +8,7 @@
 `agent` is `rlgo train --config configs/windows.cfg` without a search afterwards, in one process on one core; its searches at the beginning count
 as its time. `untrained` is the same without learning (--ppo.lr 1e-9). Searches run on one core too, as many graphs as they can price, until the processor's seconds are over. Costs are analytic (a formula), so
 the machine's speed counts but its noise does not. `--jobs` runs go side by side: no more than there are cores. Rows are appended as runs end; what
-FILE or FOLDER has is not run again. `show` prints a table of Markdown: the change of cost of each seed, beside the best graph known of any method
+FILE or FOLDER has is not run again. `show` prints a table of Markdown: the change of cost of each seed, next to the best graph known of any method
 ever (results/best-known.tsv); then how often the agent is within 0.1 % of that, and its cost to that of each search (geometric mean over graphs of the means
 over seeds, 95 % intervals over graphs).
 """

@@ -42,7 +42,7 @@ FIELDS = ["model", "seed", "method", "seconds", "took_s", "ratio", "noise", "rou
 
 
 def optimise(args, model, method, seconds, seed, folder):
-    """(what `rlgo optimise --json` tells, the file it wrote or None)."""
+    """(what `rlgo optimise --json` shows, the file it wrote or None)."""
     costs, out, told = (folder / f"{method}-{seconds:g}{kind}" for kind in ("-costs", ".onnx", ".json"))
     if args.costs:
         shutil.copytree(args.costs, costs)
@@ -111,7 +111,7 @@ def record(args):
                     continue
                 try:
                     rows = [row | where for row in measure(args, model, seconds, seed)]
-                except Exception as error:  # of any kind: the other models go on
+                except Exception as error:  # of any kind: the other models continue
                     print(f"{model.stem}: {str(error)[:300]}", flush=True)
                     continue
                 writer.writerows(rows)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of the pages that state what is recorded, made from the files in results/: nobody keeps a number twice.
 
-    results/pages.py            writes them anew
+    results/pages.py            writes them again
     results/pages.py --check    says which differ from what is recorded (exit status 1)
 
 A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
@@ -11,6 +11,7 @@ import math
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
@@ -36,16 +37,33 @@ def readme_peers(data):
     ratios, rlgo = data.peers()
     kept = sum(r == 1 for r in collected(ratios, rlgo, 1))
     sizes = {g: len(collected(ratios, rlgo, 1, g)) for g in GROUPS}
-    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model. Geometric means; lower is better, the best of a row is bold (one",
-             f"thread). Unchanged models count as 1.0 ({kept} of {sum(sizes.values())} for rlgo; [all {sum(sizes.values())} models](results/peers/peers.md), "
-             f"{revisions(data, rlgo)}; [where it gains](results/optimise.md), [how sure all of this is](results/README.md)).", "",
-             f"| models | {' | '.join(TOOLS.values())} | rlgo | rlgo, two threads |", "|---|" + "---|" * (len(TOOLS) + 2)]  # fmt: skip
+    lines = ["Latency relative to the original under ONNX Runtime, one thread, ten seconds a model. Geometric means; lower is better, the best of a row is bold. "
+             f"Unchanged models count as 1.0 ({kept} of {sum(sizes.values())} for rlgo). rlgo {revisions(data, rlgo)}; [all {sum(sizes.values())} models](results/peers/peers.md), "
+             "[where it gains](results/optimise.md), [two threads, intervals, limits](results/README.md).", "",
+             f"| models | {' | '.join(TOOLS.values())} | rlgo |", "|---|" + "---|" * (len(TOOLS) + 1)]  # fmt: skip
     for group, name in [*((g, n) for g, n in GROUPS.items() if sizes[g]), (None, "all")]:
         cells = [f"{geometric_mean(values):.3f}" if (values := collected(ratios, tool, 1, group)) else "-" for tool in TOOLS]
         cells.append(f"{geometric_mean(collected(ratios, rlgo, 1, group)):.3f}")
-        cells = [*best_bold(cells), f"{geometric_mean(collected(ratios, rlgo, 2, group)):.3f}"]
-        lines.append(f"| {sizes[group] if group else ''}{' ' if group else ''}{name} | {' | '.join(cells)} |")
+        lines.append(f"| {sizes[group] if group else ''}{' ' if group else ''}{name} | {' | '.join(best_bold(cells))} |")
     return lines
+
+
+def five(data):
+    """The claims of results/README.md: what is measured, its 95 % interval, where the rest is."""
+    ratios, rlgo = data.peers()
+    best = min((geometric_mean(values), name) for tool, name in TOOLS.items() if (values := collected(ratios, tool, 1)))
+    own = {threads: mean_cell(collected(ratios, rlgo, threads)) for threads in (1, 2)}
+    gain = learned_prices.gains(data.rows("prices-seconds.csv"), 10)
+    (_, wrong, rate, *_), (_, cost, end, *_), (_, agent, apart, *_) = claims.mistakes(data), claims.search(data), claims.trained(data)
+    rows = [
+        ("Models of other people run faster than with other tools", f"latency {own[1].partition(' ')[0]} of the original's over {len(collected(ratios, rlgo, 1))} models, one thread; the best other tool, {best[1]}, {best[0]:.3f}",
+         own[1].partition(" ")[2] + f"; two threads: {own[2]}", "[comparisons.md](comparisons.md#other-tools)"),
+        ("\"Faster\" is rarely wrong", wrong, rate, "[comparisons.md](comparisons.md#how-often-faster-is-wrong)"),
+        ("The default search beats TASO's in equal time", cost, f"{end} %", "[comparisons.md](comparisons.md#searches)"),
+        ("Learned prices help a little", f"latency {geometric_mean(gain):.3f} of that with the formula's, 10 s, {len(gain)} models", mean_cell(gain).partition(" ")[2], "[prices.md](prices.md)"),
+        ("A minute of training equals the default search", agent, f"{apart} %", "[agents.md](agents.md)"),
+    ]  # fmt: skip
+    return ["| claim | measured | 95 % interval | details |", "|---|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
 def tools(data):
@@ -145,11 +163,6 @@ def latency(data):
         cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(claims.changes(data.runtimes(r, system)))) for r in ("LibTorch", "race")]
         lines.append(f"| {system} | {' | '.join(cells)} |")
     return [*lines, "", f"Change of latency, geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision()}: [figures](figures/README.md)."]
-
-
-def dreams(data):
-    """Ten dreamed steps without clips, before and after the world model saw locations."""
-    return [*promises.short(data.rows("dream-promises.csv")), "", "Returns of the controller, percent of the unmodified graph's cost, means over seeds (each); ten steps begin at states of its own episodes: [world-model.md](world-model.md)."]
 
 
 def speed_up(ratio):
@@ -253,14 +266,15 @@ def temperatures(data):
 TABLES = {
     "README.md": {"peers": readme_peers},
     "docs/reproduce.md": {"claims": claims.table},
-    "results/README.md": {"tools": tools, "processes": processes, "frameworks": frameworks, "searches": searches, "learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents,
-                          "latency": latency, "prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "dreams": dreams, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
-    "results/agents.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
+    "results/README.md": {"five": five},
+    "results/comparisons.md": {"tools": tools, "processes": processes, "frameworks": frameworks, "searches": searches},
+    "results/agents.md": {"learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents, "latency": latency,
+                          "equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/growth.md": {"growth": growth},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},
     "results/oodte.md": {"oodte": of_rows(oracles.oodte, "oodte.csv")},
-    "results/prices.md": {"accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
+    "results/prices.md": {"prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
                           "elsewhere": lambda data: learned_prices.elsewhere(data.rows("prices-seconds.csv"), data.rows("prices-elsewhere.csv"))},
     "results/profiles.md": {"profiles": profiles},
     "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": temperatures, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
@@ -268,8 +282,16 @@ TABLES = {
 }
 
 
+def wrapped(line):
+    """Prose at 100 columns, a list item under its text; tables as they are."""
+    if line.startswith("|") or not line:
+        return [line]
+    mark = re.match(r"\s*(- )?", line).group()
+    return textwrap.wrap(line.strip(), 100, initial_indent=line[: len(line) - len(line.lstrip())], subsequent_indent=" " * len(mark), break_long_words=False, break_on_hyphens=False)
+
+
 def made(text, makers, data):
-    """A page with its tables made anew."""
+    """A page with its tables made again."""
     for name, maker in makers.items():
         begin, end = f"<!-- made by results/pages.py: {name} -->\n", "<!-- end -->"
         if text.count(begin) != 1:
@@ -282,7 +304,7 @@ def made(text, makers, data):
             lines = maker(data)
         except Missing as error:
             lines = [f"Not recorded yet ({pathlib.Path(str(error)).name}): `results/record.py --list` says what is missing."]
-        text = head + begin + "\n".join(lines) + "\n" + end + tail
+        text = head + begin + "\n".join(part for line in lines for part in wrapped(line)) + "\n" + end + tail
     unknown = set(re.findall(r"<!-- made by results/pages.py: (\S+) -->", text)) - set(makers)
     if unknown:
         raise ValueError(f"nothing makes {', '.join(sorted(unknown))}")
@@ -305,7 +327,7 @@ def main():
         if options.check:
             before, after = old.splitlines(), new.splitlines()
             place = next((n for n, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
-            print(f"{page}:{place + 1}: differs from what is recorded: results/pages.py writes it anew")
+            print(f"{page}:{place + 1}: differs from what is recorded: results/pages.py writes it again")
         else:
             path.write_text(new, encoding="utf-8")
             print(page)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""rlgo beside the tools that people use: what each makes of a model, measured in ONNX Runtime in one run.
+"""rlgo next to the tools that people use: what each makes of a model, measured in ONNX Runtime in one run.
 
 For each model and each peer: number of operators, time that the tool took, error of its outputs, and latency in ONNX
-Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together, loaded anew three times: rounds in
+Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together, loaded again three times: rounds in
 random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios. A peer that leaves
 a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise said (column `unchanged`).
 
@@ -10,7 +10,7 @@ a model as it is counts as 1.000 for it in tables, means and figure, whatever th
 
 MODEL is a name of the corpus (tests/interop/_models.py) or a file; none: the whole corpus but what differs in opset
 only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; what is in
-it is not measured again: the run can be stopped and started again, and a peer whose lines were taken out is measured anew), FOLDER/peers.md (table), FOLDER/peers.png.
+it is not measured again: the run can be stopped and started again, and a peer whose lines were taken out is measured again), FOLDER/peers.md (table), FOLDER/peers.png.
 --until-s ends a call in time, with status 75 where models are left. `peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
 onnxoptimizer (RLGO_SETUP_REFERENCES=1 launch/scripts/setup.sh).
 """
@@ -288,10 +288,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=10, help="time of each rlgo optimise")
     parser.add_argument("--blocks", type=int, default=41, help="rounds of a race at most")
     parser.add_argument("--race-s", type=float, default=5, help=f"time of a race, about; at least {LEAST_ROUNDS} rounds of each load")
-    parser.add_argument("--loads", type=int, default=3, help="how often the models are loaded anew in a race")
+    parser.add_argument("--loads", type=int, default=3, help="how often the models are loaded again in a race")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--peers", nargs="+", default=PEERS, choices=PEERS)
-    parser.add_argument("--until-s", type=float, default=float("inf"), help="begins no further model after so many seconds; another call goes on")
+    parser.add_argument("--until-s", type=float, default=float("inf"), help="begins no further model after so many seconds; another call continues")
     parser.add_argument("--report", metavar="FOLDER", help="only table and plot of what is there")
     args = parser.parse_args()
     if args.report:

@@ -36,7 +36,7 @@ ZOO = ["bert", "nasrnn", "squeezenet1_1"]
 TREES, FOLDS = 400, 7
 SETTINGS = {"objective": "huber", "alpha": 0.3, "learning_rate": 0.05, "num_leaves": 31, "min_data_in_leaf": 10, "feature_fraction": 0.6,
             "bagging_fraction": 0.8, "bagging_freq": 1, "lambda_l2": 1.0, "use_missing": False, "verbose": -1, "num_threads": 1, "seed": 0}  # fmt: skip
-LEAST_US = 0.05  # nothing is seen of what takes less beside an empty model
+LEAST_US = 0.05  # nothing is seen of what takes less next to an empty model
 FIELDS = ["kind", "groups", "factor_formula", "factor", "factor_others", "weighted_formula", "weighted", "weighted_others", "others", "models", "sha256", "runtime", "device", "commit", "machine"]
 
 
@@ -124,7 +124,7 @@ def maker(device):
 
 
 def of_others(groups, trees):
-    """What the trees beside the file `trees` say, their mean, and the names of their devices; (None, "") where there are none."""
+    """What the trees next to the file `trees` say, their mean, and the names of their devices; (None, "") where there are none."""
     files = [path for path in sorted(trees.parent.glob("*.trees")) if path.name != trees.name]
     if not files:
         return None, ""

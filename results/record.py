@@ -2,11 +2,11 @@
 """Runs every experiment of RLFlow and TASO, in stages, and makes figures and tables of what is recorded.
 
     results/record.py --folder FOLDER --list                       stages, what is there of each, minutes that the rest takes
-    results/record.py --folder FOLDER --budget 8 --jobs 4          goes on for eight hours; call again to go on where it stopped
+    results/record.py --folder FOLDER --budget 8 --jobs 4          continues for eight hours; call again to continue where it stopped
     results/record.py --folder FOLDER --stages train,figures       these stages alone
     results/record.py --folder FOLDER --stages figures --out results   figures and tables into the checkout
 
-All state is the FOLDER, which should lie outside the checkout. A run that has ended is not repeated; one that was killed begins anew, so
+All state is the FOLDER, which should lie outside the checkout. A run that has ended is not repeated; one that was killed starts again, so
 at most --jobs runs are lost. Seeds are the outer loop: whatever the budget, all stages have about as many. Runs have one
 thread and run --jobs side by side; what measures time (alone: peers, frameworks, speed, same, race) runs by itself. FOLDER/record.csv
 says for each run when it ended, what it took and by which revision. Exit status: 0, 1 where a run failed, 75 where a signal stopped it.
@@ -280,7 +280,7 @@ def main():
             print(f"{stage.name} cannot run here: {reason}", flush=True)
     recorder.go(stages)
     if recorder.stopping:
-        print("stopped: the same call goes on", file=sys.stderr)
+        print("stopped: the same call continues", file=sys.stderr)
         return AGAIN
     good = not recorder.failed
     if "figures" in args.stages:

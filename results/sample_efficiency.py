@@ -29,7 +29,7 @@ from rlgo_results.recorded import rows_in  # noqa: E402
 
 ZOO = ["squeezenet1_1", "resnet18", "resnet50", "inception_v3", "bert"]
 UNTRAINED = ["--ppo.lr", 1e-9]
-STEPS = 200  # real steps of an epoch: random play goes on to the cap of 200 steps an episode
+STEPS = 200  # real steps of an epoch: random play continues to the cap of 200 steps an episode
 WORLD = ["--wm.share", 0.1, "--wm.passes", 8, "--evaluate.every", 2]  # of model-based: else most of the real steps would be chance's
 
 
@@ -118,7 +118,7 @@ def promises(args):
 
 
 def evaluated(args, run, out, graph=None, episodes=8):
-    """What rlgo evaluate --world-model tells of a run; says what went wrong, or nothing."""
+    """The results of rlgo evaluate --world-model for a run; returns what went wrong, or nothing."""
     command = [args.rlgo, "evaluate", "--checkpoint", run, *(["--graph", graph] if graph else []), "--episodes", episodes, "--world-model", "--json", out]
     return called(command, f"{run.name} on {graph}" if graph else run.name)
 

@@ -5,7 +5,7 @@
         --methods greedy,sweep,taso,beam,metaflow,window,anneal --seconds 30 --seeds 5 --jobs 2
     results/searches.py show results/searches --out results/searches.md --plot results/searches.svg
 
-Each run is a pair of files in the folder, so a campaign that was interrupted goes on where it stopped. `show` reads what
+Each run is a pair of files in the folder, so a campaign that was interrupted continues where it stopped. `show` reads what
 is there. One thread a run; seconds are those of the processor in this thread (--wall: of the wall), so that other jobs of the
 machine hardly change them. The costs are analytic, of a profile (configs/costs), or --cost measured.
 """
@@ -106,8 +106,8 @@ def spread(values):
 
 def table(runs, profile, best_known):
     graphs = sorted({g for p, g, _ in runs if p == profile})
-    lines = [f"## Profile {profile}", "", "Change of cost, %. Columns: the end; at equal seconds; at equal graphs tried (of the method that tried fewest, but "
-             "for those that had finished and egraph, which holds many in one); mean and 95 % interval over seeds where chance plays a part.", "",
+    lines = [f"## Profile {profile}", "", "Change of cost, %; lower is better. Columns: the end, at equal seconds, at equal graphs tried. Equal graphs are those of the method that "
+             "tried fewest, without finished ones and egraph, which holds many in one. Mean and 95 % interval over seeds, if there are several.", "",
              "| graph | method | seeds | best seed | end | after 1 s | after 10 s | at equal graphs | graphs | seconds to its best | graphs to its best | "
              "behind the best known |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for graph in graphs:
@@ -247,7 +247,7 @@ def main():
     shower = commands.add_parser("show")
     shower.add_argument("folder", type=pathlib.Path)
     shower.add_argument("--best-known", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "best-known.tsv",
-                        help="table of results/best_known.py, beside the best of these runs")  # fmt: skip
+                        help="table of results/best_known.py, next to the best of these runs")  # fmt: skip
     shower.add_argument("--rules", default="base,runtime,motion", help="rule set of that table's rows: the one that the runs used")
     shower.add_argument("--out", type=pathlib.Path, help="Markdown file")
     shower.add_argument("--plot", type=pathlib.Path, help="SVG or PNG file of the curves")

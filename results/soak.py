@@ -6,7 +6,7 @@
 Private memory (pages that the process has written and shares with nobody) counts; the columns of the CSV: seconds
 since the start, rank, private_mib, rss_mib, cpu_s (processor time so far). judge takes the samples after the first third (start and warm-up)
 and fits a line through each half of them for each rank (Theil-Sen: the median of the slopes between all pairs, which a few
-odd samples do not move). The flatter line counts: a leak goes on, a single step (an arena that grew) rises in one half at most.
+odd samples do not move). The flatter line counts: a leak continues, a single step (an arena that grew) rises in one half at most.
 A rank leaks where that line rises by more than G MiB over all those samples and also by more than M MiB an hour. Exit status: 0 flat, 1 a rank leaks or the samples are too few.
 """
 import argparse

@@ -107,7 +107,7 @@ def train_runs(args):
 
 
 def latency_runs(args):
-    """Of agents that are trained and of TASO's search: trainings measure at their end, too, but beside others."""
+    """Of agents that are trained and of TASO's search: trainings measure at their end, too, but next to others."""
     for seed in range(1, args.seeds + 1):
         for graph in args.graphs:
             names = [f"{graph}-{agent}-s{seed}" for agent in ("model-free", "model-based")] + ([f"{graph}-taso"] if seed == 1 else [])
@@ -254,7 +254,7 @@ STAGES = [
     Stage("baselines", "unmodified models, TASO's search, search traces", baseline_runs),
     Stage("train", "agents on each graph (figures 5.2 to 5.7, cost against steps and seconds, memory)", train_runs),
     Stage("rewards", "reward formulas R1, R2, R3, R5", compared("rewards", "env.reward", {r: ["--env.reward", r] for r in ("R1", "R2", "R3", "R5")}, "model-free")),
-    # Where the model sees locations, it is told the exact change of cost, and neither form has anything to learn.
+    # Where the model sees locations, it gets the exact change of cost, and neither form has anything to learn.
     Stage("reward-model", "reward predicted by the world model's own head, or by a network of its own; the world model in RLFlow's form, which sees no locations",
           compared("reward-model", "wm.reward-model", {m: ["--wm.locations", "false", "--wm.reward-model", m] for m in ("joint", "separate")}, "model-based")),
     Stage("ablations", "one part of the agent changed at a time: " + ", ".join(ABLATIONS), ablation_runs),
@@ -267,7 +267,7 @@ STAGES = [
     Stage("speed", "time of a real and of a dreamed step", one("speed", 2, speed_command), alone=True),
     Stage("race", "trained and searched graphs in ONNX Runtime and OpenVINO (figures 5.1, 5.2, 5.4)", one("race", 2, race_command), needs("onnxruntime"), alone=True),
     Stage("same", "false positives: a model against itself (results/aa.py)", one("same", 7, same_command), alone=True),
-    Stage("reward-measured", "reward R4, which times the whole graph at each step; beside other work it learns from noise",
+    Stage("reward-measured", "reward R4, which times the whole graph at each step; next to other work it learns from noise",
           compared("rewards", "env.reward", {"R4": ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1]}, "model-free", minutes=24), alone=True),
     Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU and onnxruntime-gpu; the stage frameworks fills its column there")),
     Stage("planning", "planning with a trained agent against other searches", lambda args: [], never("left rlgo after 438c83b: no gain was shown (results/agents.md)")),

@@ -19,11 +19,11 @@ class DeviceLock {
   // temporary files.
   explicit DeviceLock(const std::string& device, std::filesystem::path folder = {});
 
-  // Beside others that share it. Waits while one has it alone, or waits for that.
+  // Next to others that share it. Waits while one has it alone, or waits for that.
   Hold share() const;
   // Waits until nobody shares it.
   Hold alone() const;
-  // For a whole job, beside the two above. Null where another process has it; `holder` is that one then.
+  // For a whole job, next to the two above. Null where another process has it; `holder` is that one then.
   Hold claim(std::string& holder) const;
 
  private:

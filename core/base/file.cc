@@ -82,8 +82,8 @@ fs::path temporary_beside(const fs::path& path) {
   return path.parent_path() / (path.filename().string().substr(0, NAME_MAX - end.size()) + end);
 }
 
-// Why no file can be made beside `path`; "" where one can. Makes one: permissions do not show everything (read-only and
-// full disks, /proc).
+// Why no file can be made next to `path`; "" where one can. Makes one: permissions do not show everything (read-only
+// and full disks, /proc).
 std::string why_not_writable(const fs::path& path) {
   const fs::path probe = temporary_beside(path);
   std::string why;
@@ -246,7 +246,7 @@ fs::path program_path() {
 fs::path code_path() {
   Dl_info info = {};
   std::error_code error;
-  // Of a program the loader tells the name under which it was started, which may be relative to another folder.
+  // Of a program the loader shows the name under which it was started, which may be relative to another folder.
   if (::dladdr(reinterpret_cast<const void*>(&code_path), &info) == 0 || info.dli_fname == nullptr)
     return program_path();
   const fs::path file = fs::canonical(info.dli_fname, error);

@@ -12,7 +12,7 @@ namespace rlgo {
 
 // The whole file. Throws Error that names the path and the system's reason.
 std::string read_file(const std::filesystem::path& path);
-// Writes to a temporary beside `path`, fsyncs, renames, fsyncs the folder. On any failure (disk full, no permission)
+// Writes to a temporary next to `path`, fsyncs, renames, fsyncs the folder. On any failure (disk full, no permission)
 // throws Error, removes the temporary, and leaves an older file of that name untouched.
 void atomic_write(const std::filesystem::path& path, std::string_view bytes);
 // The same for writers that need a path themselves (HDF5): `write` gets the temporary's path.
@@ -29,7 +29,7 @@ void make_writable_folder(const std::filesystem::path& folder);
 // that lives on this machine stay; whether one on another machine lives is not known here, so call it under a lock
 // (core/base/file_lock.h).
 int remove_stale_temporaries(const std::filesystem::path& folder, std::string_view stem = {});
-// Whether a temporary's process lives on this machine. A name that tells no process: false.
+// Whether a temporary's process lives on this machine. A name that shows no process: false.
 bool is_temporary_in_use(const std::filesystem::path& temporary);
 // The name of this machine; "?" where the system does not tell.
 std::string host_name();

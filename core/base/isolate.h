@@ -31,7 +31,7 @@ struct IsolationResult {
 // Memory that the system can hand out now without swapping; the largest number where it does not tell.
 uint64_t available_memory_bytes();
 
-// Forks, runs `work` in the child with these limits, and tells how it ended. Nothing that `work` changes in memory is
+// Forks, runs `work` in the child with these limits, and shows how it ended. Nothing that `work` changes in memory is
 // seen here. The child has the calling thread alone: `work` must not wait for others, nor use MPI or a device. It
 // writes nothing to the terminal. Throws Error where no process can be started.
 IsolationResult run_isolated(const std::function<void()>& work, const IsolationLimits& limits);

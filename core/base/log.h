@@ -30,12 +30,12 @@ class Log {
   // Drops every line: for tests and for parts that run on their own.
   Log() = default;
   // Throws Error where the file cannot be opened. A file that cannot be written later (disk full) is reported on
-  // standard error, and the run goes on.
+  // standard error, and the run continues.
   explicit Log(const LogOptions& options);
   // Hands each line, as it was written, to `sink`: one at a time, from any thread.
   explicit Log(std::function<void(LogLevel level, std::string_view text)> sink);
 
-  template <typename... Args>  // what every run tells
+  template <typename... Args>  // what every run shows
   void info(fmt::format_string<Args...> format, Args&&... args) const {
     if (logger_) write(LogLevel::info, fmt::format(format, std::forward<Args>(args)...));
   }

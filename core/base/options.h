@@ -1,4 +1,4 @@
-// Options declared beside what they configure. A module gives each of its option structs a function
+// Options declared next to what they configure. A module gives each of its option structs a function
 //   void declare(OptionSink& sink, EnvOptions& options);
 // that names every option once: key, variable (its value at that time is the default), bounds, help. Whoever reads a
 // command line, writes a configuration file or checks bounds is an OptionSink; so modules need to know neither.

@@ -1,4 +1,4 @@
-// One line that tells how a run goes: rewritten in place on a terminal, a plain line now and then elsewhere.
+// One line that shows how a run goes: rewritten in place on a terminal, a plain line now and then elsewhere.
 #pragma once
 
 #include <functional>

@@ -11,7 +11,7 @@ std::string plain_text(std::string bytes, const std::string& name) {
   using namespace std::string_view_literals;
   const auto begins = [&](std::string_view mark) { return bytes.starts_with(mark); };
   for (const auto mark : {"\xff\xfe"sv, "\xfe\xff"sv, "\x00\x00\xfe\xff"sv}) {
-    if (begins(mark)) fail("{}: is UTF-16 or UTF-32 text (its byte order mark says so); save it as UTF-8", name);
+    if (begins(mark)) fail("{}: is UTF-16 or UTF-32 text, by its byte order mark; save it as UTF-8", name);
   }
   if (begins("\xef\xbb\xbf"sv)) bytes.erase(0, 3);
   if (bytes.find("\r\n") == std::string::npos) return bytes;

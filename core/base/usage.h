@@ -1,4 +1,4 @@
-// Errors of whoever made the request, told apart from bad input and failed work: the command line ends in another exit
+// Errors in the request, distinguished from bad input and failed work: the command line ends in another exit
 // status, a binding raises another exception.
 #pragma once
 

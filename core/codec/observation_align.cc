@@ -134,7 +134,7 @@ class Aligner {
     return count > 0 && std::isfinite(ratio) && ratio != 0 ? std::optional(ratio) : std::nullopt;
   }
 
-  // Rows of a column that differ from the base, with the first rows of both beside each other, or the last ones.
+  // Rows of a column that differ from the base, with the first rows of both next to each other, or the last ones.
   size_t differing(const std::vector<float>& values, size_t c) const {
     const size_t common = std::min(nodes_, base_nodes_);
     size_t front = 0, back = 0;
@@ -217,7 +217,7 @@ class Aligner {
       }
       const auto b = static_cast<size_t>(told_->from[i]);
       if (b >= base_nodes_ || std::exchange(used_[b], 1) != 0)
-        fail("observation code: row {} is told to come from row {} of {}", i, b, base_nodes_);
+        fail("observation code: row {} cannot come from row {} of {}", i, b, base_nodes_);
       result_.from[i] = told_->from[i];
       result_.equal[i] = told_->kept[i] != 0 || same(i, b);
     }
@@ -229,7 +229,7 @@ class Aligner {
     }
   }
 
-  // A new node that is like one that is gone stands for it: it may have moved, or been made anew.
+  // A new node that is like one that is gone stands for it: it may have moved, or been made again.
   void match_fresh(const std::vector<size_t>& fresh) {
     std::vector<size_t> gone;
     for (size_t b = 0; b < base_nodes_; ++b) {

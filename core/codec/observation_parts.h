@@ -103,7 +103,7 @@ std::vector<int32_t> first_edges(const Observation& observation, size_t nodes);
 class Values {
  public:
   explicit Values(size_t rows);
-  // Its number; `added` tells whether it is new.
+  // Its number; `added` shows whether it is new.
   uint32_t number(float value, bool* added);
 
  private:

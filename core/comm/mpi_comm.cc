@@ -105,7 +105,7 @@ class MpiComm : public Comm {
     if (closed_) return true;
     closed_ = true;
     const bool all = barrier(max_s);
-    // This actor failed, alone: the others go on without it, as if it had been killed.
+    // This actor failed, alone: the others continue without it, as if it had been killed.
     if (!all && rank_ != 0 && status != 0) std::_Exit(status);
     {
       // MPI allows its main thread alone, so the abort may hang: the watchdog does not wait for it.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kPluginFile = "rlgo_core_comm_cuda.so";
 
-// Where the loader looks (its own name), beside the program (build tree, package's bin), beside a program in
+// Where the loader looks (its own name), next to the program (build tree, package's bin), next to a program in
 // libexec/rlgo (the package's tests).
 std::vector<std::filesystem::path> plugin_places() {
   const auto folder = program_path().parent_path();

@@ -52,7 +52,7 @@ struct AnalyticOptions {
 // registers cannot be filled: few channels per group, short sums, small matrices, windows other than 1x1.
 class AnalyticCost : public CostModel {
  public:
-  // `profile`: what name() tells of the options. Throws Error where an option is out of range.
+  // `profile`: the options' word for it, in name(). Throws Error where an option is out of range.
   explicit AnalyticCost(const AnalyticOptions& options = {}, const std::string& profile = "cpu");
   // "analytic" for profile cpu, else "analytic:PROFILE".
   std::string name() const override { return name_; }

@@ -1,4 +1,4 @@
-// A sum of regression trees (gradient boosting: Friedman 2001), as a file tells it.
+// A sum of regression trees (gradient boosting: Friedman 2001), as a file shows it.
 #pragma once
 
 #include <cstdint>

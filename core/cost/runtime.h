@@ -19,7 +19,7 @@
 
 namespace rlgo::cost {
 
-// What a model takes beside its runs.
+// What a model takes next to its runs.
 struct LoadCost {
   double seconds = 0;  // to load it; 0: not known
   int64_t bytes = 0;   // that the process grew by, at most, until it had run once
@@ -114,9 +114,9 @@ struct MeasuredCosts {
   std::shared_ptr<CostModel> model;  // asks the table, and what fills it
   // What may not be timed any more is estimated. None set: everything is timed.
   std::function<void(MeasureWatch)> set_watch;
-  // Makes estimates anew, from all times so far; null where nothing is estimated.
+  // Makes estimates again, from all times so far; null where nothing is estimated.
   std::function<void()> refresh = {};
-  // What the same operators are foretold to take, by a model that learned from others; null where there is none.
+  // What the same operators are predicted to take, by a model that learned from others; null where there is none.
   std::shared_ptr<CostModel> predicted = {};
   std::string learned_on = {};  // the processors whose times it learned from: "AMD EPYC"
 };
@@ -155,7 +155,7 @@ class Runtime {
 
   // A new table and the model that fills it (`measure`: single operators or, where the runtime fuses, groups of them).
   virtual MeasuredCosts measure() = 0;
-  // Latency of whole models. The first is the one to compare with. Failures of single models are told in the result.
+  // Latency of whole models. The first is the one to compare with. Failures of single models are in the result.
   virtual Comparison compare(std::span<const RunnableModel> models, const CompareOptions& options) = 0;
   // Whole models under each setting of the runtime's own switches, in about `seconds`; nothing where it has none.
   virtual std::vector<SwitchTiming> switches(std::span<const RunnableModel> models, double seconds) {
@@ -163,7 +163,7 @@ class Runtime {
     static_cast<void>(seconds);
     return {};
   }
-  // What models answer to the same made-up inputs (number `set`), one run each.
+  // What models answer to the same synthetic inputs (number `set`), one run each.
   virtual std::vector<Outputs> outputs(std::span<const RunnableModel> models, int set) = 0;
   // The same without the runtime's own graph optimisation; where it has none to turn off, outputs() or nothing.
   virtual std::vector<Outputs> plain_outputs(std::span<const RunnableModel> models, int set) {

@@ -53,13 +53,13 @@ class TableCost : public CostModel {
   // In order of insertion: entries().subspan(mark) with an earlier size() are those that came since.
   std::span<const Entry> entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
-  // Entries that are prices: all but those named "reference: ...", which tell the pace that the others hold at.
+  // Entries that are prices: all but those named "reference: ...", which hold the clock calibration of the others.
   size_t priced() const { return entries_.size() - references_; }
 
   // Whole or not at all. Throws Error.
   void save(const std::filesystem::path& path) const;
   // Adds the file's entries; those that the table has already keep their value. Throws Error "FILE:LINE: reason", and
-  // one that tells both origins where the file's differs; the table is then unchanged. Returns the number of new
+  // one that shows both origins where the file's differs; the table is then unchanged. Returns the number of new
   // entries.
   size_t load(const std::filesystem::path& path);
 

@@ -34,7 +34,7 @@ class TableReader {
   [[noreturn]] void fail_here(fmt::format_string<Args...> format, Args&&... args) const {
     fail("{}:{}: {}", file_, next_, fmt::format(format, std::forward<Args>(args)...));
   }
-  // Reads the header. Throws Error where it is not one of this format, or tells another origin than `wanted`.
+  // Reads the header. Throws Error where it is not one of this format, or shows another origin than `wanted`.
   void expect_header(const TableOrigin& wanted);
   // Columns of the next line; nothing behind the last one. Throws Error where their number is not the header's.
   std::optional<std::vector<std::string>> row();

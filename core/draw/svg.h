@@ -23,7 +23,7 @@ struct Box {
 struct Arrow {
   int from = 0;
   int to = 0;
-  std::string label;  // beside the head: a port, an operand's number
+  std::string label;  // next to the head: a port, an operand's number
   std::string look;
 };
 
@@ -43,7 +43,7 @@ struct SvgOptions {
 std::string to_svg(const Picture& picture, const SvgOptions& options = {});
 
 // The style sheet of all pictures (for light and dark backgrounds). Looks of boxes: "leaf" (inputs, outputs, variables
-// of rules), "heavy" (matmul, conv), "opaque", "hidden" (stands for several), and beside one of these "added",
+// of rules), "heavy" (matmul, conv), "opaque", "hidden" (stands for several), and next to one of these "added",
 // "removed", "touched". Looks of arrows: "added", "removed", "weak".
 std::string_view svg_style();
 

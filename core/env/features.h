@@ -46,7 +46,7 @@ struct EdgePort {
 class FeatureBuilder {
  public:
   explicit FeatureBuilder(std::shared_ptr<cost::CostModel> model) : model_(std::move(model)) {}
-  // Learns the nodes that an edit made or touched anew.
+  // Learns the nodes that an edit made or touched again.
   void update(const graph::Graph& graph, std::span<const graph::NodeId> added, std::span<const graph::NodeId> touched);
   void reset(const graph::Graph& graph);
   // Sum over the nodes, in topological order (so that it depends on the graph alone, not on the way there).

@@ -18,7 +18,7 @@ namespace rlgo::env {
 // costs are the same.
 std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
                                     const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
-// The same without searches: of ways that another process tells (Starts::decode_archives). For costs that are dear.
+// The same without searches: from another process's traces (Starts::decode_archives). For expensive costs.
 std::shared_ptr<Starts> told_starts(const EnvOptions& options, const graph::Graph& graph,
                                     const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kTolerance = 1e-9;      // of the unmodified graph's cost: what searches take for rounding
 constexpr size_t kSpacing = 32;          // rewrites from one checkpoint on a way to the next
-constexpr uint64_t kDescended = 0xDE5C;  // tells a state from where greedy descent ends from there
+constexpr uint64_t kDescended = 0xDE5C;  // shows a state from where greedy descent ends from there
 
 double relative_drop(double before, double after, double initial) {
   return initial > 0 ? (before - after) / initial : 0.0;
@@ -51,7 +51,7 @@ void declare(OptionSink& o, EnvOptions& env) {
   o.number("env.frontier", env.frontier, 0, 1,
            "share of the episodes that begin on the way of greedy search, annealing or windows");
   o.texts("env.searches", env.searches,
-          "searches on whose ways episodes begin (--env.frontier); one that is named again draws anew");
+          "searches on whose traces episodes begin (--env.frontier); one that is named twice draws again");
   o.integer("env.search-budget", env.search_budget, 1, kNoLimit, "graphs that each of these searches prices, at most");
   o.integer("env.window", env.window, 0, 100000,
             "most nodes of the window in which an episode of --env.frontier is played, from where greedy descent ends "

@@ -62,7 +62,7 @@ class RewriteEnv : public mdp::Env {  // the environment of one graph and rule s
              const EnvOptions& options, std::function<double(const graph::Graph&)> measure_us = {},
              std::shared_ptr<const Starts> starts = nullptr, std::shared_ptr<Checkpoints> checkpoints = nullptr);
   ~RewriteEnv() override;
-  // An environment of its own in the same state, which goes on from here: O(size of the graph), matches are shared
+  // An environment of its own in the same state, which continues from here: O(size of the graph), matches are shared
   // until they change. Both ask the same cost model.
   std::unique_ptr<RewriteEnv> fork() const;
 

@@ -57,8 +57,8 @@ struct Start {
 
 class Starts {  // the frontier that episodes may begin on
  public:
-  // Ways of these searches, each at most `budget` priced graphs; a method that comes again draws anew (its seeds are 0,
-  // 1, ...). They depend on the arguments alone. `share` of all episodes begin on one of them, or at a graph of the
+  // Ways of these searches, each at most `budget` priced graphs; a method that comes again draws again (its seeds are
+  // 0, 1, ...). They depend on the arguments alone. `share` of all episodes begin on one of them, or at a graph of the
   // archive.
   Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
          int max_locations, double share, int64_t budget = 20'000,
@@ -76,7 +76,7 @@ class Starts {  // the frontier that episodes may begin on
   size_t islands() const { return archives_.size(); }
   // Of the episode with this key, below islands().
   size_t island_of(uint64_t key) const;
-  // What an episode of this island reached; whoever hears of it first, tells the others.
+  // What an episode of this island reached; the first rank that hears of it informs the others.
   bool offer(Way way, size_t island) { return archives_[island].offer(std::move(way)); }
   const Archive& archive(size_t island) const { return archives_[island]; }
   // Puts the way of each search into its island's archive, for processes that made no searches of their own.

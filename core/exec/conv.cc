@@ -16,7 +16,7 @@ bool is_symmetric(const ops::Ints& pads) {
   return std::equal(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(pads.size() / 2),
                     pads.begin() + static_cast<ptrdiff_t>(pads.size() / 2));
 }
-// A value for each channel, beside an output with so many spatial axes.
+// A value for each channel, next to an output with so many spatial axes.
 at::Tensor of_channels(const at::Tensor& bias, size_t axes) {
   std::vector<int64_t> shape(axes + 2, 1);
   shape[1] = -1;

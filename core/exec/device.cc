@@ -20,7 +20,7 @@
 namespace rlgo::exec {
 namespace {
 
-// Opens libtorch_cuda.so (beside libtorch_cpu.so, or on the loader's path), which registers itself with LibTorch and
+// Opens libtorch_cuda.so (next to libtorch_cpu.so, or on the loader's path), which registers itself with LibTorch and
 // stays open to the end of the process.
 void open_torch_cuda(CudaState& state) {
   std::filesystem::path beside;

@@ -8,7 +8,7 @@
 
 namespace rlgo::exec {
 
-// A stream holds about 1,000 launches; beyond that the host waits for the device, and the two cannot be told apart.
+// A stream holds about 1,000 launches; beyond that the host waits for the device, and the two cannot be distinguished.
 // What occupies the stream takes some of them.
 constexpr int kHoldLaunches = 400, kRunLaunches = 500;
 // Runs of so many launches each that are queued without a wait; at least 1.

@@ -18,7 +18,7 @@ struct MeasureOptions : cost::TimingOptions {
   double max_total_us = 200'000;  // for all samples of one operator, about
   double max_seconds = 1e9;       // graphs: when so much has passed since the call, no further round is begun
   int least_repeats = 1;          // ... once there are so many
-  uint64_t seed = 1;              // of the made-up inputs and the order of graphs
+  uint64_t seed = 1;              // of the synthetic inputs and the order of graphs
   Deadline deadline = {};         // no run of a graph and no sample of an operator is begun after it: Stopped
 };
 
@@ -31,7 +31,7 @@ struct Measurement {
   std::vector<double> rounds_us = {};  // measure_graphs(): the samples, round by round
 };
 
-// Runs the operator's kernel on made-up inputs; inputs stay in cache where they fit, weights are not prepared
+// Runs the operator's kernel on synthetic inputs; inputs stay in cache where they fit, weights are not prepared
 // beforehand. Zero for reshape (a view) and for leaves and opaque operators. `attrs` need not be complete. Throws Error
 // where inputs and attributes do not fit together or the kernel fails.
 Measurement measure_op(ops::Op op, const ops::Attrs& attrs, const ops::Types& inputs, const Device& device,

@@ -56,7 +56,7 @@ cost::Comparison LibTorchRuntime::compare(std::span<const cost::RunnableModel> m
   for (const auto& model : models) runs.push_back(model.graph);
   if (options.twin) runs.push_back(models[0].graph);
   MeasureOptions measuring = options_;
-  // Long beside what a run takes that finds the caches full of another model.
+  // Long next to what a run takes that finds the caches full of another model.
   measuring.min_sample_us = std::max(measuring.min_sample_us, kWholeSampleUs);
   measuring.repeats = options.repeats;
   measuring.least_repeats = std::min(options.least, options.repeats);

@@ -20,7 +20,7 @@ class LibTorchRuntime : public cost::Runtime {
   void set_input_values(cost::InputValues) override {}
   cost::MeasuredCosts measure() override;
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override;
-  // Opaque operators stand for made-up functions (leaf.cc).
+  // Opaque operators stand for synthetic functions (leaf.cc).
   std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel> models, int set) override;
 
  private:

@@ -12,7 +12,7 @@ namespace rlgo::graph {
 
 struct NodeInfo;
 
-// Beside the bits of infinities, of constants: the largest magnitude is a number beyond 2^20 or below 2^-20, not 0.
+// Next to the bits of infinities, of constants: the largest magnitude is a number beyond 2^20 or below 2^-20, not 0.
 // Products with such a constant may leave the range of numbers where others do not (core/rules/ranges.h).
 constexpr uint8_t kExtreme = 4;
 constexpr uint8_t kAllNumberBits = kBothInfinite | kExtreme;

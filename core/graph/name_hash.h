@@ -19,7 +19,7 @@ namespace rlgo::graph {
 // graphs on ways that name an inner value differently.
 class NameHash {
  public:
-  // Graphs made from `graph`, by calls of advance() on copies of this, can be told apart.
+  // Graphs made from `graph`, by calls of advance() on copies of this, can be distinguished.
   explicit NameHash(const Graph& graph);
 
   uint64_t value() const { return sum_ + outputs_; }

@@ -65,7 +65,7 @@ void Trial::reads(std::vector<NodeId>& reads) const {
   for (const NodeId id : editor_.journal_->looked) old(id);
 }
 
-// What the edit touched or made goes on the stack.
+// What the edit touched or made continues the stack.
 void Trial::start_at_edit() {
   stack_.assign(editor_.touched_.begin(), editor_.touched_.end());
   for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) stack_.push_back(id);

@@ -11,7 +11,7 @@ class Trial {
  public:
   explicit Trial(const Graph& graph);
   Editor& editor() { return editor_; }
-  // Removes dead nodes and finds out which nodes became constant, as Editor::finish does, and tells what changed.
+  // Removes dead nodes and finds out which nodes became constant, as Editor::finish does, and shows what changed.
   // Cycles are not looked for. The ids of new nodes are those that the same edit gets from an Editor.
   const Delta& settle();
   // The edited graph; its order() and position() are still those of the unedited one.

@@ -75,8 +75,8 @@ struct StepInfo {
   int32_t location = 0;
 };
 
-// What an environment knows of an observation beside the one that it returned before: it spares the coder (coded.h) to
-// compare them. Never needed for what is coded, and never a part of it.
+// What an environment knows of an observation compared with the one that it returned before: it spares the coder
+// (coded.h) to compare them. Never needed for what is coded, and never a part of it.
 struct Changes {
   // [N] the row that the same node had in the observation before, each at most once; -1: it had none. Empty: not known.
   std::vector<int32_t> from;

@@ -185,7 +185,7 @@ std::string last_words(const std::filesystem::path& error_file) {
   std::string text(trim(read_file(error_file)));
   if (text.size() > 400) text = "..." + text.substr(text.size() - 400);
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text.empty() ? "" : "; it said: " + text;
+  return text.empty() ? "" : "; its last output: " + text;
 }
 
 }  // namespace rlgo::measure

@@ -37,7 +37,7 @@ class Child {
   std::optional<int> status_;
 };
 
-// "; it said: ..." with the end of what a child wrote to its error file; "" where it wrote nothing.
+// "; its last output: ..." with the end of what a child wrote to its error file; "" where it wrote nothing.
 std::string last_words(const std::filesystem::path& error_file);
 
 }  // namespace rlgo::measure

@@ -16,7 +16,7 @@ uint64_t group_hash(const graph::Graph& graph, std::span<const graph::NodeId> me
 // The same as a line of text: "conv2d pads=[1,1,1,1] (x0:f32[1,64,56,56], c:f32[64,64,3,3]); relu (%0)!". x0: input,
 // c: constant, =6: constant of that value, %0: result of the group's operator 0, !: read outside.
 std::string group_signature(const graph::Graph& graph, std::span<const graph::NodeId> members);
-// Inputs x0, x1, ..., outputs y0, y1, ..., real shapes, made-up weights.
+// Inputs x0, x1, ..., outputs y0, y1, ..., real shapes, synthetic weights.
 graph::Graph group_graph(const graph::Graph& graph, std::span<const graph::NodeId> members);
 
 // The operators of such a graph that cost something, in order.

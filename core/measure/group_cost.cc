@@ -60,15 +60,16 @@ MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer, std::shared_ptr
         out[i].error = fmt::format("not exported: {}", e.what());
       }
     }
-    if (const auto* reference = table->find(kReferenceSignature)) measurer->pace().set_reference_us(reference->us);
+    if (const auto* reference = table->find(kReferenceSignature))
+      measurer->calibration().set_reference_us(reference->us);
     std::vector<Timing> times(files.size());
     try {
       times = measurer->measure(files);
     } catch (const Stopped& stopped) {
       for (Timing& timing : times) timing.error = stopped.what();
     }
-    if (measurer->pace().reference_us() > 0)
-      table->insert(kReferenceSignature, {measurer->pace().reference_us(), 0, 1});
+    if (measurer->calibration().reference_us() > 0)
+      table->insert(kReferenceSignature, {measurer->calibration().reference_us(), 0, 1});
     for (size_t k = 0; k < times.size(); ++k) out[places[k]] = to_result(times[k]);
     std::error_code ignored;
     for (const auto& file : files) std::filesystem::remove(file, ignored);
@@ -176,7 +177,7 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
   postponing_ = false;
   std::vector<Group> groups = std::move(postponed_);
   postponed_.clear();
-  // The dearest first: where time ends, what matters is known.
+  // The most expensive first: where time ends, what matters is known.
   const auto dear = std::exchange(postponed_us_, {});
   std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return dear.at(g.signature); });
   estimate_by_hash_.clear();

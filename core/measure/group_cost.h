@@ -31,13 +31,13 @@ struct GroupResult {
 using MeasureGroups = std::function<std::vector<GroupResult>(std::span<const Group> groups)>;
 
 // Times by a measurer, many groups in one request. The time that layout changes at a group's own borders take is left
-// out: neighbours in a model share the layout. All are told at the pace of the machine that `table`, where they go,
+// out: neighbours in a model share the layout. All have the clock calibration that `table`, where they go,
 // holds at (kReferenceSignature); the first request sets that of a new one.
 MeasureGroups measure_groups(std::shared_ptr<Measurer> measurer, std::shared_ptr<cost::TableCost> table);
 
 // A group's time is the price of its head; its other members cost nothing. A group that cannot be measured gets what is
-// foretold for it (predicted_cost.h) times the median ratio of measured and foretold times so far (1 before the first),
-// until refresh(). Prices are whole multiples of 2^-10 us, so that sums and differences of them are exact. Not
+// predicted for it (predicted_cost.h) times the median ratio of measured and predicted times so far (1 before the
+// first), until refresh(). Prices are whole multiples of 2^-10 us, so that sums and differences of them are exact. Not
 // thread-safe, except for dependents().
 class GroupCost : public cost::CostModel {
  public:
@@ -75,7 +75,7 @@ class GroupCost : public cost::CostModel {
   // All groups of these graphs that have no price, measured together. Returns their number.
   size_t prepare(std::span<const graph::Graph* const> graphs, const Watch& watch = {});
 
-  // Makes all estimates anew from the times that are known by now, so that costs asked for from here on belong
+  // Makes all estimates again from the times that are known by now, so that costs asked for from here on belong
   // together.
   void refresh();
 
@@ -101,7 +101,7 @@ class GroupCost : public cost::CostModel {
   std::unordered_map<std::string, double> estimated_us_;  // by signature
   std::unordered_map<std::string, double> foretold_us_;   // of the same groups
   std::unordered_set<std::string> known_;                 // groups whose ratio is noted
-  std::vector<double> ratios_;                            // measured to foretold
+  std::vector<double> ratios_;                            // measured to predicted
   std::map<std::string, int> failures_;
   bool postponing_ = false;
   Watch watch_;

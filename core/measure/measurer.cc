@@ -16,9 +16,9 @@
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/measure/answers.h"
+#include "core/measure/calibration.h"
 #include "core/measure/child.h"
 #include "core/measure/outputs.h"
-#include "core/measure/pace.h"
 
 namespace rlgo::measure {
 namespace {
@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 constexpr int kProtocol = 1;
 constexpr size_t kModelsAtOnce = 48;  // in one request: they are all loaded together
 constexpr double kLeastUs = 0.01;     // a time that the overhead swallows
-// Of a whole model: long beside a run that finds the caches full of another model (150 us in place of 45 us).
+// Of a whole model: long next to a run that finds the caches full of another model (150 us in place of 45 us).
 constexpr double kWholeSampleUs = 4000;
 
 std::vector<std::string> texts(std::span<const fs::path> paths) {
@@ -53,7 +53,7 @@ struct Measurer::Impl {
   double start_s = 0;  // that the latest start took
   int64_t files = 0;
   StandardModels standard{folder};
-  Pace pace;
+  ClockCalibration calibration;
   std::map<std::string, std::vector<int64_t>> shapes;  // see set_input_shapes
   InputValues values;
 
@@ -82,7 +82,7 @@ struct Measurer::Impl {
       end_if_stopped();
       if (read == Child::Read::end) throw ChildFailure{"ended in the middle of a request", at};
       if (read == Child::Read::timeout) {
-        if (silence.seconds() > timeout_s) throw ChildFailure{fmt::format("says nothing for {:.0f} s", timeout_s), at};
+        if (silence.seconds() > timeout_s) throw ChildFailure{fmt::format("no answer for {:.0f} s", timeout_s), at};
         continue;
       }
       silence.restart();
@@ -155,7 +155,7 @@ struct Measurer::Impl {
       Json& results = answer.at("results");
       if (results.size() != expected)
         throw ChildFailure{fmt::format("answers {} results to {} models", results.size(), expected), {}};
-      pace.settle(results);
+      calibration.scale(results);
       std::vector<Timing> out;
       for (const auto& result : results) out.push_back(timing_of(result));
       return out;
@@ -248,7 +248,7 @@ void Measurer::set_input_shapes(std::map<std::string, std::vector<int64_t>> shap
 void Measurer::set_input_values(InputValues values) { impl_->values = std::move(values); }
 int Measurer::failures() const { return impl_->failures; }
 bool Measurer::usable() const { return impl_->usable(); }
-Pace& Measurer::pace() { return impl_->pace; }
+ClockCalibration& Measurer::calibration() { return impl_->calibration; }
 
 double Measurer::start_s() const { return impl_->start_s; }
 

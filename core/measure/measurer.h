@@ -16,13 +16,13 @@
 #include "core/cost/table.h"
 #include "core/cost/timing.h"
 #include "core/graph/graph.h"
-#include "core/measure/pace.h"
+#include "core/measure/calibration.h"
 #include "core/onnx/onnx.h"
 
 namespace rlgo::measure {
 
 struct MeasurerOptions : cost::TimingOptions {
-  uint64_t seed = 1;                       // of made-up inputs and of the order of runs
+  uint64_t seed = 1;                       // of synthetic inputs and of the order of runs
   double start_timeout_s = 60;             // for the first answer of a child
   double silence_s = 60;                   // a child that says nothing for longer hangs
   int max_restarts = 8;                    // more crashes and hangs than this end its use
@@ -37,7 +37,7 @@ struct MeasurerHello {
   int threads = 1;
   bool outputs = false;       // answers requests for outputs
   bool switches = false;      // answers requests for settings of its own switches
-  bool reference = false;     // times a reference beside samples: pace.h
+  bool reference = false;     // times a reference next to samples: calibration.h
   bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };
 
@@ -74,8 +74,8 @@ class Measurer {
   // Values of inputs, by name, that whole models run with; what others get is up to the measurer.
   void set_input_values(InputValues values);
 
-  // The pace of the machine at which times of small models are told.
-  Pace& pace();
+  // The clock calibration to which times of small models are scaled.
+  ClockCalibration& calibration();
 
   // Times of small models (operators, groups), loaded together and run in turns. The time of an empty run is taken off.
   std::vector<Timing> measure(std::span<const std::filesystem::path> models,
@@ -84,7 +84,7 @@ class Measurer {
   // first is the one to compare with.
   Comparison compare(std::span<const std::filesystem::path> models, const cost::CompareOptions& options);
 
-  // What models answer to the same made-up inputs (of options().seed + `set`), one run each. Needs hello().outputs.
+  // What models answer to the same synthetic inputs (of options().seed + `set`), one run each. Needs hello().outputs.
   // `plain`: without the runtime's own graph optimisation, where the measurer can do that.
   std::vector<Outputs> outputs(std::span<const std::filesystem::path> models, int set, bool plain = false);
 

@@ -145,7 +145,7 @@ void add_uncertain(const Graph& graph, NodeId id, std::vector<NodeId>& out) {
   out.push_back(id);
   add_readers(id);
   for (const Value& in : graph.node(id).inputs) add_readers(in.node);
-  // Chains that lead here: whoever reads what their nodes read may count on them (chain_reads_all).
+  // Chains that lead here: code that reads what their nodes read may count on them (chain_reads_all).
   std::vector<std::pair<NodeId, int>> back = {{id, 0}};
   for (size_t i = 0; i < back.size(); ++i) {
     const auto [node, depth] = back[i];

@@ -1,4 +1,4 @@
-// Prices of groups of operators that are foretold: no group is timed.
+// Prices of groups of operators that are predicted: no group is timed.
 #pragma once
 
 #include <memory>
@@ -44,8 +44,8 @@ class GroupPredictor {
   std::vector<std::shared_ptr<const cost::BoostedTrees>> trees_;
 };
 
-// A group's price is foretold and belongs to its head; its other members cost nothing. Whole multiples of 2^-10 us. Not
-// thread-safe, except for dependents().
+// A group's price is predicted and belongs to its head; its other members cost nothing. Whole multiples of 2^-10 us.
+// Not thread-safe, except for dependents().
 class PredictedCost : public cost::CostModel {
  public:
   explicit PredictedCost(GroupPredictor predictor) : predictor_(std::move(predictor)) {}

@@ -26,7 +26,7 @@ class Arena {
     if (shape) sizes = {shape->first, shape->second};
     put(part, std::move(sizes), 16, std::move(values));
   }
-  // The parts become views of the buffer. Pinned memory is copied to a GPU while the host goes on.
+  // The parts become views of the buffer. Pinned memory is copied to a GPU while the host continues.
   void allocate(bool pinned) {
     view(torch::empty({used_}, torch::TensorOptions(torch::CppTypeToScalarType<T>::value).pinned_memory(pinned)));
     for (auto& part : parts_) {

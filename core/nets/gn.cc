@@ -46,7 +46,7 @@ Tensor GnBlockImpl::update(const Tensor& x, const Tensor& hidden, Dense& out, to
   return norm(x + out(torch::relu(hidden)));
 }
 
-// rho^{e->v}: [N, width], or [N, 2 * width] with the sent edges beside the received ones.
+// rho^{e->v}: [N, width], or [N, 2 * width] with the sent edges next to the received ones.
 Tensor GnBlockImpl::received(const GraphBatch& batch, const Tensor& edges) const {
   const bool mean = options_.aggregation == Aggregation::mean;
   auto in = pool(edges, batch.edge_dst, batch.nodes, mean);

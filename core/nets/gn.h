@@ -1,5 +1,5 @@
 // The graph network encoder: full GN blocks of Battaglia et al. 2018 ("Relational inductive biases, deep learning, and
-// graph networks", Algorithm 1). Definitions only; trained by whoever owns the parameters.
+// graph networks", Algorithm 1). Definitions only; trained by the owner of the parameters.
 #pragma once
 
 #include <torch/nn/module.h>

@@ -1,7 +1,7 @@
 // The controller of the world model (RLFlow, Parker et al. 2022): it sees [z, h], the latent of the graph and the
 // hidden state of the world model's memory, and the counts of legal locations; in a dream and in the real environment
 // alike. Where the world model sees locations (ObservationSpec::location_latents), it sees z and each legal location:
-// its embedding and its change of cost, in a dream the one that is foretold.
+// its embedding and its change of cost, in a dream the one that is predicted.
 #pragma once
 
 #include <torch/nn/modules/normalization.h>
@@ -22,7 +22,7 @@ class LatentAgentImpl : public AgentImpl {
   // of them and NO-OP, with logits -beta x change of cost in percent plus what is learned, which starts at 0, as that
   // of the model-free agent (actor_critic.h): played greedily before any training it is greedy search.
   LogPolicy policy(const GraphBatch& batch, const Encoding& latent) override;
-  // Without locations: works out the location policy of the chosen rules alone; Decisions::entropy stays empty.
+  // Without locations: computes the location policy of the chosen rules alone; Decisions::entropy stays empty.
   Decisions act(const GraphBatch& batch, std::span<const double> uniforms, bool greedy = false) override;
 
  private:

@@ -1,4 +1,4 @@
-// Sizes and kinds of the networks. Needs no LibTorch, so that whoever reads options does not either.
+// Sizes and kinds of the networks. Needs no LibTorch, so that code that reads options does not either.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ enum class RewardModel : uint8_t { joint, separate };
 inline constexpr Named<RewardModel> kRewardModels[] = {{"joint", RewardModel::joint},
                                                        {"separate", RewardModel::separate}};
 
-// How the numbers of legal locations are foretold: log(1 + count) by regression, as published; or how each changes, in
+// How the numbers of legal locations are predicted: log(1 + count) by regression, as published; or how each changes, in
 // whole numbers, by classification.
 enum class CountModel : uint8_t { log, change };
 inline constexpr Named<CountModel> kCountModels[] = {{"log", CountModel::log}, {"change", CountModel::change}};
@@ -81,7 +81,7 @@ struct WorldOptions {
   int hidden = 256;           // LSTM units, 4..4096
   int mixtures = 8;           // Gaussians per latent dimension, 1..64
   int action_width = 32;      // of the embedding of an rule, 1..1024
-  int ensemble = 1;           // reward and transition heads whose disagreement tells what is unknown, 1..16
+  int ensemble = 1;           // reward and transition heads whose disagreement shows what is unknown, 1..16
   double sigma_floor = 0.01;  // smallest deviation of a component, in standardised units, 1e-6..1
   RewardModel reward_model = RewardModel::joint;
   // The repairs of the published form (docs/world-model.md), each by itself.

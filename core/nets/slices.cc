@@ -48,7 +48,7 @@ BatchSlices::Rows BatchSlices::rows(Kind kind, std::span<const int64_t> chosen, 
   }
   const auto begin = table[kind], count = table[kKinds + kind];
   result.moved = count.cumsum(0) - count - begin;
-  // The size is told, so that the device need not be asked for it.
+  // The size is given, so that the device need not be asked for it.
   result.graph = torch::repeat_interleave(torch::arange(table.size(1), table.options()), count, 0, result.count);
   result.from = torch::arange(result.count, table.options()) - result.moved.index_select(0, result.graph);
   return result;

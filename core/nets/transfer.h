@@ -6,7 +6,7 @@
 namespace rlgo::nets {
 
 // On the CPU the tensor itself. Else it is copied to pinned memory, which LibTorch keeps until the device has read it,
-// and from there beside what the host does next. What lies on the device already stays.
+// and from there next to what the host does next. What lies on the device already stays.
 inline torch::Tensor to_device(const torch::Tensor& host, torch::Device device) {
   if (device.is_cpu() || !host.is_cpu()) return host.to(device);
   return host.pin_memory().to(device, /*non_blocking=*/true);

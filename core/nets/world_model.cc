@@ -88,7 +88,7 @@ void WorldModelImpl::flatten_weights() {
 
 void WorldModelImpl::make_heads(Rng& rng) {
   const int64_t z = latent_width(), h = options_.hidden, k = options_.mixtures, x = spec_.rules, r = options_.ensemble;
-  const int64_t seen = z + options_.action_width + 2;  // of latent and action, beside h
+  const int64_t seen = z + options_.action_width + 2;  // of latent and action, next to h
   const bool locations = options_.locations;
   if (locations) {
     trunk_ = register_module("trunk", Dense(h + w_ih_.size(1), kTrunkWidth, rng, DenseOptions{.gain = std::sqrt(2.0)}));

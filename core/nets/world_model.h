@@ -19,7 +19,7 @@
 
 namespace rlgo::nets {
 
-inline constexpr int64_t kMostChange = 8;  // changes of a count beyond it are foretold as it
+inline constexpr int64_t kMostChange = 8;  // changes of a count beyond it are predicted as it
 
 // h and c of the LSTM, [B, H].
 struct Memory {

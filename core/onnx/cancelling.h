@@ -27,7 +27,7 @@ class Cancelling {
   explicit Cancelling(const Magnitudes& magnitudes) : magnitudes_(magnitudes) {}
   // A constant of the file: small ones of equal contents are one value.
   void add(const std::string& name, const onnx::TensorProto& tensor);
-  // The next node in order, which lives as long as this. `is_constant` tells whether no input changes a value.
+  // The next node in order, which lives as long as this. `is_constant` shows whether no input changes a value.
   void look_at(const onnx::NodeProto& node, const std::function<bool(const std::string&)>& is_constant);
   // Whether an operator of such a sum makes this value.
   bool holds(const std::string& name) const { return held_.contains(name); }

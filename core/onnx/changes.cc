@@ -19,7 +19,7 @@ std::string label(const onnx::NodeProto& node) {
 std::string to_text(const Change& change) {
   switch (change.kind) {
     case Change::Kind::folded:
-      return fmt::format("worked out {} '{}': {}", change.op, change.name, change.detail);
+      return fmt::format("computed {} '{}': {}", change.op, change.name, change.detail);
     case Change::Kind::merged:
       return fmt::format("merged {} '{}': the same as '{}'", change.op, change.name, change.detail);
     case Change::Kind::bypassed:

@@ -352,7 +352,7 @@ Decisions::Kind Decisions::kind_of(const onnx::TensorProto& tensor) {
   return is_quantised(tensor) ? Kind::quantised : Kind::plain;
 }
 
-// Of what is worked out of constants alone: random where one of these is.
+// Of what is computed of constants alone: random where one of these is.
 Decisions::Kind Decisions::kind_of(const onnx::NodeProto& node) const {
   if (node.op_type() == "Constant") {
     const auto *value = attribute_of(node, "value"), *floats = attribute_of(node, "value_floats");

@@ -23,7 +23,7 @@ void bind_dims(onnx::ModelProto& model, const std::map<std::string, int64_t>& di
 std::string dim_name(const onnx::ValueInfoProto& input, int axis);
 // Whether it has a symbolic name.
 bool is_named_dim(const onnx::ValueInfoProto& input, int axis);
-// Forgets sizes of -1 in the declarations of the main graph, which some exporters write for open dimensions. Tells
+// Forgets sizes of -1 in the declarations of the main graph, which some exporters write for open dimensions. Shows
 // whether there were any.
 bool open_negative_dims(onnx::ModelProto& model);
 // Each dimension of a graph input that is still open.

@@ -196,7 +196,7 @@ const std::string& Exporter::read(Value value) {
   return found->second;
 }
 
-// The operators on weights alone that this value was worked out from.
+// The operators on weights alone that this value was computed from.
 void Exporter::count_folded(NodeId id) {
   ++report_.folded_weights;
   std::vector<NodeId> stack{id};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kLeastFlushed = 16;  // elements
 
-// Where a number stands beside them that they vanish before in any sum: a tensor of denormal numbers alone may be
+// Where a number stands next to them that they vanish before in any sum: a tensor of denormal numbers alone may be
 // scaled up again.
 template <typename Float>
 int64_t flush(std::string& bytes) {

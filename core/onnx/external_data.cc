@@ -1,6 +1,6 @@
-// Weights in files beside the model. A model may be somebody else's: a location may not lead out of its folder, neither
-// by its text nor by links, and no more is read than the tensor's shape needs. No file is removed or replaced here:
-// other models may read it.
+// Weights in files next to the model. A model may be somebody else's: a location may not lead out of its folder,
+// neither by its text nor by links, and no more is read than the tensor's shape needs. No file is removed or replaced
+// here: other models may read it.
 #include "core/onnx/external_data.h"
 
 #include <onnx/onnx_pb.h>

@@ -1,4 +1,4 @@
-// Weights that a model keeps in files beside it.
+// Weights that a model keeps in files next to it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ std::vector<std::filesystem::path> load_external_data(onnx::ModelProto& model, c
 // Says that the contents of a tensor are in a file of the model's folder, so many bytes from `offset` on.
 void set_external(onnx::TensorProto& tensor, const std::string& location, int64_t offset, size_t bytes);
 
-// Moves the contents of initialisers of at least 1 KiB into a new file beside `model_path`, whose name carries a hash
+// Moves the contents of initialisers of at least 1 KiB into a new file next to `model_path`, whose name carries a hash
 // of the contents (so that an older model keeps its own file). A file of that name that holds something else stays, and
 // another name is taken.
 void store_external_data(onnx::ModelProto& model, const std::filesystem::path& model_path);

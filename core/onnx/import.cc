@@ -198,10 +198,10 @@ void Importer::fill_skeleton() {
   *skeleton_->model = std::move(model_);
 }
 
-// "12 worked out (Shape 8, Gather 4)", one part for each kind.
+// "12 computed (Shape 8, Gather 4)", one part for each kind.
 std::string ImportReport::changes_summary() const {
   constexpr std::pair<Change::Kind, const char*> kKinds[] = {
-      {Change::Kind::folded, "worked out"},
+      {Change::Kind::folded, "computed"},
       {Change::Kind::merged, "merged with equal ones"},
       {Change::Kind::bypassed, "bypassed"},
       {Change::Kind::unread, "removed, as no output needs them"},

@@ -54,7 +54,7 @@ class Importer {
   void add_sparse_initialisers();
   void keep_initialiser(const std::string& name);
   void add_node(onnx::NodeProto& node);
-  // Each tries one way to take a node in, and tells whether it worked.
+  // Each tries one way to take a node in, and shows whether it worked.
   bool add_constant(onnx::NodeProto& node);
   bool add_branch(onnx::NodeProto& node);
   bool add_folded(onnx::NodeProto& node, const OnnxNode& resolved);

@@ -61,7 +61,7 @@ void Importer::rename_branch(onnx::GraphProto& branch, const std::string& if_out
   for (auto& value : *branch.mutable_value_info()) follow(*value.mutable_name());
 }
 
-// Operators of other domains and functions of the file stay in their If: nothing tells what they make.
+// Operators of other domains and functions of the file stay in their If: nothing shows what they make.
 bool Importer::add_branch(onnx::NodeProto& node) {
   const auto taken = truth_of(node.input_size() == 1 ? constant_of(node.input(0)) : nullptr);
   auto* branch = taken ? branch_of(node, *taken) : nullptr;
@@ -122,7 +122,7 @@ bool Importer::declare(const std::string& name, onnx::ValueInfoProto& value, Siz
 }
 
 // What the branch takes from around it are inputs of a model of its own, which is read and written again: shape
-// arithmetic is worked out, branches with a known condition stand in their If's place. False: it stays as it is.
+// arithmetic is computed, branches with a known condition stand in their If's place. False: it stays as it is.
 bool Importer::simplify(onnx::GraphProto& branch) {
   if (branch.input_size() > 0 || branch.sparse_initializer_size() > 0 || branch.ByteSizeLong() > kMostBytes)
     return false;

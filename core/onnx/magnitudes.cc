@@ -27,7 +27,7 @@ const Words& moving() {
   return kWords;
 }
 
-// They put zeros beside, or sums of fewer numbers.
+// They put zeros next to, or sums of fewer numbers.
 const Words& with_zeros() {
   static const Words kWords{"Pad", "Trilu", "AveragePool", "CumSum"};
   return kWords;

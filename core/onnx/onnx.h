@@ -48,7 +48,7 @@ struct ImportOptions {
   // the open sizes (TensorType::open): a rewrite applies only where it holds for all of them.
   // False: operators behind open dimensions become opaque.
   bool sample_open = false;
-  std::map<std::string, int64_t> samples = {};  // sample sizes (>= 2) by name, instead of made-up ones
+  std::map<std::string, int64_t> samples = {};  // sample sizes (>= 2) by name, instead of synthetic ones
   // False: weights become absent blobs (type and content hash), except single numbers, which rules may look at. For
   // processes that rewrite but never compute.
   bool keep_weights = true;
@@ -62,7 +62,7 @@ struct ImportOptions {
 // Something of the file that the graph does without: constant folding, common subexpressions, dead code.
 struct Change {
   enum class Kind : uint8_t {
-    folded,    // its value was worked out, and is a weight
+    folded,    // its value was computed, and is a weight
     merged,    // computes what `detail` computes, or holds the same numbers
     bypassed,  // does nothing: what read it reads its input
     unread,    // no output of the model needs it
@@ -88,7 +88,7 @@ struct OpenDim {
 // What became of the model's operators, for people.
 struct ImportReport {
   int known = 0;                      // operators that rlgo can rewrite
-  int folded = 0;                     // shape arithmetic and other small constants worked out at import
+  int folded = 0;                     // shape arithmetic and other small constants computed at import
   int fixed = 0;                      // of `known`, those that stay as they are: their last bit decides something
   int moved = 0;                      // constants that bodies of If, Loop and Scan hold now
   std::map<std::string, int> opaque;  // operator ("LSTM", "com.microsoft.FusedConv") -> how many are kept as they are
@@ -125,7 +125,7 @@ struct ExportOptions {
   // processors are many times slower at them. Tensors of fewer than 16 elements keep theirs, which may guard a
   // division.
   bool flush_denormals = true;
-  // Models with more bytes of weights than this keep them in a file beside the model (protobuf ends at 2 GiB).
+  // Models with more bytes of weights than this keep them in a file next to the model (protobuf ends at 2 GiB).
   int64_t external_above_bytes = 1'900'000'000;
   ImportLimits limits = {};  // for ONNX's check of a model that came from a file
   // Where large weights go, for models in that folder. Null: they are in the model, or in a file of its own.
@@ -138,12 +138,12 @@ struct ExportOptions {
 struct ExportReport {
   int64_t denormals = 0;         // numbers set to zero
   int64_t denormal_tensors = 0;  // in so many weights
-  int64_t folded_operators = 0;  // that depend on weights alone, and so were worked out
+  int64_t folded_operators = 0;  // that depend on weights alone, and so were computed
   int64_t folded_weights = 0;    // the weights that this made
   int64_t annotations = 0;       // of quantisation that are left out: their tensors are gone
 };
 
-// The files beside a model that it refers to for its tensors, as it names them. They are not looked at. Throws Error
+// The files next to a model that it refers to for its tensors, as it names them. They are not looked at. Throws Error
 // where the model cannot be read.
 std::vector<std::string> external_data_of(const std::filesystem::path& model);
 

@@ -24,7 +24,7 @@ std::optional<Constant> to_closed(const OpenConstant& constant);
 // node's types are those at the sample sizes, with open extents. Nothing where it is not one function of the sizes.
 std::optional<OpenConstant> evaluate_open(const OnnxNode& node, std::span<const OpenConstant* const> known);
 
-// The extents that Reshape, Flatten, Slice, Expand, ConstantOfShape and Resize (by sizes) make, where `known` tells;
+// The extents that Reshape, Flatten, Slice, Expand, ConstantOfShape and Resize (by sizes) make, where `known` shows;
 // nothing where it does not, and for other operators.
 std::optional<ops::Extents> open_output(const OnnxNode& node, std::span<const OpenConstant* const> known);
 

@@ -25,7 +25,7 @@ class SafeSchemas {
 };
 
 // ONNX's inference of one operator. Throws onnx::InferenceError where the operator's attributes or inputs would lead it
-// astray. What it works out with other rounding than runtimes do, the length of a Range of floats, it leaves open.
+// astray. What it computes with other rounding than runtimes do, the length of a Range of floats, it leaves open.
 void infer(const onnx::OpSchema& schema, onnx::InferenceContext& context);
 
 }  // namespace rlgo::onnx_io

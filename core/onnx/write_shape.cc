@@ -25,7 +25,7 @@ void write_axes(Writer& w, const OutNode& n, std::string_view op, const Ints& ax
   w.node(op, n.inputs, n.outputs, {{"axes", axes}});
 }
 
-// The shape worked out at run time: [n, c, h * w] of an image is [0, c, 0] where the batch is empty and h is 0, and not
+// The shape computed at run time: [n, c, h * w] of an image is [0, c, 0] where the batch is empty and h is 0, and not
 // to be found by Reshape. False where the rest is no product of neighbouring extents.
 bool write_computed_reshape(Writer& w, const OutNode& n) {
   const auto& items = n.attrs.ints(Attr::shape);
@@ -66,7 +66,7 @@ void write_reshape(Writer& w, const OutNode& n) {
   Ints shape = n.attrs.ints(Attr::shape);
   if (std::ranges::find(shape, ops::kSameExtent) != shape.end()) {
     if (std::ranges::find(shape, 0) != shape.end()) fail("a reshape copies extents and has an extent of 0");
-    // Nothing tells the rest of a tensor without elements: what does without is written where there is such.
+    // Nothing shows the rest of a tensor without elements: what does without is written where there is such.
     using Kind = ops::View::Kind;
     const bool rest = std::ranges::find(shape, ops::kRestExtent) != shape.end();
     const auto view = rest ? ops::view_of(n.input_types[0], n.output_types[0]) : ops::View{};

@@ -349,7 +349,7 @@ Extent joint(std::span<const Extent> members) {
   std::ranges::sort(all, [](const Extent& a, const Extent& b) { return order(a, b) < 0; });
   all.erase(std::unique(all.begin(), all.end(), [](const Extent& a, const Extent& b) { return a.same(b); }), all.end());
   if (all.empty()) return 1;
-  // Beside a number that is not 1 every other member is 1 or that number.
+  // Next to a number that is not 1 every other member is 1 or that number.
   Extents numbers;
   std::ranges::copy_if(all, std::back_inserter(numbers), [](const Extent& one) { return one.is_number(); });
   if (!numbers.empty()) return numbers.size() == 1 ? numbers[0] : Extent::undecided();

@@ -62,7 +62,7 @@ struct OpSpec {
   Work (*work)(std::span<const TensorType> inputs, const Attrs& attrs);
 };
 
-// Whether a sum of two constants is so small beside the larger of them (their magnitude) that the model adds one and
+// Whether a sum of two constants is so small next to the larger of them (their magnitude) that the model adds one and
 // takes the other away to round what stands between.
 inline bool cancels(double largest, double sum) { return largest > 0 && std::abs(sum) <= 0x1p-10 * largest; }
 

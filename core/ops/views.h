@@ -29,7 +29,7 @@ View view_of(const TensorType& input, const TensorType& output);
 std::optional<std::pair<int64_t, int64_t>> axes_of(const TensorType& input, const Extent& extent);
 
 // Whether a reshape to that shape (as its attribute has it) fails in ONNX Runtime where an open extent is 0: it copies
-// one extent and leaves another to be worked out (kSameExtent, kRestExtent), of which no elements tell nothing, and is
+// one extent and leaves another to be computed (kSameExtent, kRestExtent), of which no elements tell nothing, and is
 // no such view.
 bool needs_elements(const TensorType& input, const Ints& shape, const TensorType& output);
 

@@ -28,7 +28,7 @@ class Acceptance {
   Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime, cost::CostModel& cost,
              std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result, const Pace& pace,
              double last_s);
-  // Checks the chosen candidate. One that is refused is told about and gives way to the same rewrites without those
+  // Checks the chosen candidate. One that is refused is reported and replaced by the same rewrites without those
   // that spoil it, then to the next best candidate, at last to the model without rewrites (at once when time is long
   // over, or was over before the checks without which nothing is written). Sets result.chosen, touched, checks,
   // checked. Throws Error where a rewrite is proved wrong: what shows it is then left in a folder, which is named.

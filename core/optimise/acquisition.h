@@ -10,8 +10,8 @@
 namespace rlgo::optimise {
 
 // Graphs that may be timed whole are offered with their sum of prices and their features. What a graph will take, in
-// shares of the unmodified one's time, is foretold as its sum plus a learned residual; after each time that comes in
-// the residual is fitted anew.
+// shares of the unmodified one's time, is predicted as its sum plus a learned residual; after each time that comes in
+// the residual is fitted again.
 class Acquisition {
  public:
   // `known`: graphs of earlier calls, of this model and of others; at most kMostKnown of them, the last ones, count.
@@ -28,7 +28,7 @@ class Acquisition {
   // `sum`: of prices, in shares of the unmodified graph's. Returns the graph's number.
   size_t offer(double sum, cost::Features features);
   // The graph that is yet to be timed whose bound is lowest; nothing where none promises a gain over incumbent(). The
-  // first is the one that is foretold to be the fastest: bounds that rest on no time are wide, and widest for the
+  // first is the one that is predicted to be the fastest: bounds that rest on no time are wide, and widest for the
   // strangest graphs.
   std::optional<size_t> next() const;
   // The graph that is yet to be timed and was offered first, whatever it promises.
@@ -54,8 +54,8 @@ class Acquisition {
   // How many had been timed when the fastest was, itself included; 0: none is below 1.
   size_t best_at() const { return best_at_; }
 
-  // Root mean squares over the graphs that were timed, in shares: of time - sum, and of time - foretold, each foretold
-  // from all others that the residual is fitted to. 0 before the third one.
+  // Root mean squares over the graphs that were timed, in shares: of time - sum, and of time - predicted, each
+  // predicted from all others that the residual is fitted to. 0 before the third one.
   double sum_error() const;
   double residual_error() const;
   const cost::Residual& residual() const { return residual_; }

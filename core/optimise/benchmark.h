@@ -36,7 +36,7 @@ class Benchmark {  // of candidates against the original, in turns
   Benchmark(cost::Runtime& runtime, cost::RunnableModel original, uint64_t seed = 0)
       : runtime_(runtime), original_(std::move(original)), comparisons_(seed) {}
   // Latencies in turns, Comparison::models[0] being the original: `least` rounds, then more, up to `repeats`, until
-  // `seconds` are over. `twin`: the original runs twice, for the noise. A failure is told in the result.
+  // `seconds` are over. `twin`: the original runs twice, for the noise. A failure is reported in the result.
   cost::Comparison compare(std::span<const cost::RunnableModel> others, int repeats, double seconds, int least,
                            bool twin = true);
   // Further comparisons run in a fresh process; false: there is none, or none that starts.

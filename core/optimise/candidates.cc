@@ -10,7 +10,7 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr double kLeastSearchSeconds = 2;  // without timing, whatever the time
-constexpr double kTimingShare = 0.85;      // of the time for a search: then it goes on with what is known
+constexpr double kTimingShare = 0.85;      // of the time for a search: then it continues with what is known
 constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr double kFound = 0.99;  // times the cost of the model: what is not below it is not expected to be faster
 

@@ -134,7 +134,7 @@ class Candidates {
   bool is_behind(size_t k);
   // By costs of one time, of those that are not behind.
   size_t cheapest();
-  // Where nothing was found that is worth a check, the searches go on in the time that was kept for checks.
+  // Where nothing was found that is worth a check, the searches continue in the time that was kept for checks.
   void search_late();
   // The method for half of the time, then search by the learned cost (learned_search.h), whose fastest graphs become
   // candidates, until `until_s`, after the end of searches; the method again in what that leaves. Where graphs take too
@@ -155,7 +155,7 @@ class Candidates {
   void add_without_winograd();
   // Seconds until comparisons are to end.
   double left() const { return std::max(0.0, compare_until_s_ - clock_.passed()); }
-  // How many candidates a comparison may have beside the original and its twin.
+  // How many candidates a comparison may have next to the original and its twin.
   size_t runners_in_time() const;
   // Compares candidates from `first` on against the original and, where first > 0, the best so far; in heats: the
   // slower half drops out. True where result.chosen is another one now.
@@ -164,7 +164,7 @@ class Candidates {
   // `seconds`: when no more than the fewest rounds are run.
   std::vector<size_t> heat(std::span<const size_t> runners, int rounds, double seconds);
   bool side_by_side(std::span<const size_t> runners, int rounds, double seconds, bool twin = true);
-  // How many models fit into memory beside the original, loaded twice.
+  // How many models fit into memory next to the original, loaded twice.
   size_t places() const;
   // Candidates that do without one of the best one's rules each, then without all that this may gain by.
   bool leave_out_rules();

@@ -139,7 +139,7 @@ bool Candidates::compare_from(size_t first) {
     const int rounds = benchmark_.pace().rounds(spare_s / heats, runners.size() + 2, kLeastRounds, kMostRounds);
     runners = heat(runners, rounds, spare_s / heats);
     if (runners.size() <= 2) break;
-    // The faster half goes on, and the best so far.
+    // The faster half continues, and the best so far.
     std::vector<size_t> faster(runners.begin(), runners.begin() + static_cast<std::ptrdiff_t>(runners.size() / 2));
     if (again && std::ranges::find(faster, before) == faster.end()) faster.back() = before;
     runners = std::move(faster);
@@ -198,7 +198,7 @@ bool Candidates::leave_out_rules() {
   const size_t in_time = runners_in_time();
   if (in_time < 2) return false;
   const size_t most = std::min({kMostLeftOut, std::max<size_t>(2, places()), in_time - 1});
-  // Sweeps are made anew, and do other things in a rule's place. What other searches found is made again but for this
+  // Sweeps are made again, and do other things in a rule's place. What other searches found is made again but for this
   // rule's rewrites.
   std::optional<Replay> replay;
   if (!is_swept(best)) replay.emplace(model_.graph, result_.rules, best.trace);
@@ -259,7 +259,7 @@ void Candidates::choose() {
   if (runners_in_time() > kFewest) add_without_winograd();
   const size_t by_cost = result_.chosen;
   compare_from(0);
-  // Where even the fastest one lost to the original, the chosen one is still told about, as the best there is.
+  // Where even the fastest one lost to the original, the chosen one is still reported, as the best there is.
   if (result_.candidates[by_cost].ratio > 0 && result_.best().ratio > result_.candidates[by_cost].ratio)
     result_.chosen = by_cost;
   for (bool more = true; more && left() > 0 && !result_.best().trace.empty();) {

@@ -43,7 +43,7 @@ double Candidates::time_whole(const graph::Graph& graph) {
 void Candidates::search_and_learn() {
   const double until_s = plan_.search_s + kChooseShare * std::max(0.0, plan_.choose_s - plan_.search_s);
   const double begin_s = std::max(clock_.passed(), plan_.search_s - kLearnShare * (plan_.search_s - clock_.passed()));
-  // Each is loaded anew for every few rounds, so a measurement takes about twice a comparison.
+  // Each is loaded again for every few rounds, so a measurement takes about twice a comparison.
   if (begin_s + kFewestInTime * 2 * benchmark_.pace().compare_s(2, kRounds) > until_s) {
     result_.learned.ended_by = "no time to time whole graphs";
     return search_further(plan_.search_s);

@@ -47,7 +47,7 @@ std::string to_text(const CheckCoverage& coverage) {
   std::string text =
       fmt::format("{} of {} operators stand {}: ", coverage.through + coverage.blind, coverage.all(), behind);
   if (coverage.through > 0)
-    text += "made-up functions stand for these, through which a difference shows, but not its size";
+    text += "synthetic functions stand for these, through which a difference shows, but not its size";
   if (coverage.blind > 0) {
     text += fmt::format("{}of {} of them nothing is seen", coverage.through > 0 ? "; " : "", coverage.blind);
   }

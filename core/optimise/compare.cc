@@ -56,7 +56,7 @@ void take_sizes(const std::vector<onnx_io::OpenDim>& places, const LoadedModel& 
 }
 
 // Both models, at the same sizes of open dimensions: those that are given, else those that one of them has fixed, else
-// made up.
+// synthetic.
 std::pair<LoadedModel, LoadedModel> load_both(const CompareModelsOptions& options,
                                               const std::function<bool()>& should_stop) {
   ModelOptions first = options.model, second = options.model;

@@ -41,7 +41,7 @@ LoadedModel load_model(const ModelOptions& given, bool with_weights, const std::
 std::string normalisation_text(const onnx_io::ExportReport& report) {
   std::vector<std::string> parts;
   if (report.folded_operators > 0)
-    parts.push_back(fmt::format("{} operators on weights alone worked out into {} weights", report.folded_operators,
+    parts.push_back(fmt::format("{} operators on weights alone computed into {} weights", report.folded_operators,
                                 report.folded_weights));
   if (report.denormals > 0)
     parts.push_back(

@@ -1,4 +1,4 @@
-// The first time that the runtime runs the model: with made-up sizes of open dimensions, else with likely ones.
+// The first time that the runtime runs the model: with synthetic sizes of open dimensions, else with likely ones.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace rlgo::optimise {
 // Why the model is not run with so much memory, or "": of one operator all tensors are held at once, and the checks
 // hold them in double precision. A model that passes may still need more.
 std::string no_room(const graph::Graph& graph, uint64_t available_bytes);
-// Why the model is not run however long that may take, or "": operators on weights alone would be worked out for each
+// Why the model is not run however long that may take, or "": operators on weights alone would be computed for each
 // of its checks, and take more than ops::kMostFoldedFlops.
 std::string too_much_folding(const graph::Graph& graph);
 

@@ -1,4 +1,4 @@
-// A rewritten model beside its original: whether it computes the same, and which is faster. What a training, a search
+// A rewritten model next to its original: whether it computes the same, and which is faster. What a training, a search
 // with --out and a replay end with.
 #pragma once
 

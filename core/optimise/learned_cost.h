@@ -14,7 +14,7 @@
 
 namespace rlgo::optimise {
 
-// Everything is told in shares of what the unmodified graph costs, so that weights hold for other models as well.
+// Everything is in fractions of what the unmodified graph costs, so that weights hold for other models as well.
 //
 //   price:conv2d       prices of groups that begin with this operator ("conv2d+": of those with more members)
 //   groups             5 us for each group

@@ -23,7 +23,7 @@ constexpr double kNearFastest = 1.05;  // what may be as fast for the comparison
 
 void declare(OptionSink& o, LearnedOptions& options) {
   o.text("learned.data", options.data,
-         "--method learned: file of whole graphs that were timed, to start from and to add to; none: beside the "
+         "--method learned: file of whole graphs that were timed, to start from and to add to; none: next to the "
          "measured costs");
   o.integer("learned.graphs", options.graphs, 0, 10'000, "--method learned: whole graphs that are timed at most");
   o.choice("learned.choice", options.choice, {"bound", "all"},

@@ -2,7 +2,7 @@
 //
 // What the searches found, neighbours of the best graph (rules left out, a rule more, beginnings of its rewrites), and
 // what searches find by costs that are drawn from what is known (Thompson sampling) are offered; acquisition.h says
-// which of these is timed next. The cost is fitted anew after each.
+// which of these is timed next. The cost is fitted again after each.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace rlgo::optimise {
 
 struct LearnedOptions {
-  std::string data;              // file of timed graphs; "": beside the table of measured costs, where that is kept
+  std::string data;              // file of timed graphs; "": next to the table of measured costs, where that is kept
   int graphs = 64;               // that are timed at most, >= 0
   std::string choice = "bound";  // which: "bound" (acquisition.h), or "all" in the order in which they are found
 };
@@ -62,7 +62,7 @@ class LearnedSearch {  // see the top of the file
   void run();
   // Those that were timed, the fastest first: as many as `count`, none slower than the fastest by more than 5 %.
   std::vector<const Proposal*> fastest(size_t count) const;
-  // Share of the unmodified graph's time that a graph took, or else is foretold to take.
+  // Share of the unmodified graph's time that a graph took, or else is predicted to take.
   double foretold(const graph::Graph& graph, const rules::Trace& trace) const;
   LearnedSummary summary() const;
 

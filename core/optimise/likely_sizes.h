@@ -1,4 +1,4 @@
-// Sizes of open dimensions with which models run that do not run with made-up ones.
+// Sizes of open dimensions with which models run that do not run with synthetic ones.
 #pragma once
 
 #include <cstdint>

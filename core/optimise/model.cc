@@ -104,7 +104,7 @@ void declare_sizes(OptionSink& o, ModelOptions& model) {
           "NAME=SIZE or INPUT:AXIS=SIZE fixes an open dimension, in the written model too; may be given several times");
   o.texts("size", model.sizes,
           "NAME=SIZE or INPUT:AXIS=SIZE (2 or more): the size at which costs and times of a dimension that stays open "
-          "are taken; none: made up; may be given several times");
+          "are taken; none: synthetic; may be given several times");
 }
 
 std::vector<ModelOptions> each_model(const ModelOptions& options) {

@@ -31,7 +31,7 @@ struct ModelOptions {
 // One for each graph that options name with commas between: "a,b.onnx". What is the name of a file is one graph,
 // commas and all.
 std::vector<ModelOptions> each_model(const ModelOptions& options);
-// Options graph, dim, size; those of the zoo stand beside it.
+// Options graph, dim, size; those of the zoo stand next to it.
 void declare(OptionSink& sink, ModelOptions& options);
 // Of these, dim and size alone.
 void declare_sizes(OptionSink& sink, ModelOptions& options);
@@ -48,7 +48,7 @@ struct LoadedModel {
   // Shapes of inputs with which the runtime runs the model, where these are not the graph's (an open batch that must be
   // 1, while sample sizes are 2 or more); empty: the graph's.
   std::map<std::string, std::vector<int64_t>> other_shapes = {};
-  int simplified = 0;  // operators that the import worked out, constants that it moved into bodies
+  int simplified = 0;  // operators that the import computed, constants that it moved into bodies
   int worked_out = 0, worked_out_weights = 0;  // operators on weights alone, into so many, by load_model()
   std::vector<std::string> changes;            // one line for each thing of the file that the graph does without
   std::vector<std::string> left_out = {};      // one line for each thing of the file that no written model has
@@ -73,7 +73,7 @@ std::map<std::string, std::vector<int64_t>> input_shapes(const graph::Graph& gra
 std::map<std::string, std::vector<int64_t>> run_shapes(const LoadedModel& model);
 // Throws Error where no operator of it can be rewritten.
 void check_rewritable(const LoadedModel& model, const std::string& name);
-// What an export changed besides the rewrites: "12 operators on weights alone worked out into 3 weights"; "" for
+// What an export changed besides the rewrites: "12 operators on weights alone computed into 3 weights"; "" for
 // nothing.
 std::string normalisation_text(const onnx_io::ExportReport& report);
 // Throws Error where `path` is a file that weights of the model were read from. It may have another name there (a

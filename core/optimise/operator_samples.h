@@ -9,7 +9,7 @@
 
 namespace rlgo::optimise {
 
-// An operator alone in a graph of its own, with inputs of real shapes and made-up weights.
+// An operator alone in a graph of its own, with inputs of real shapes and synthetic weights.
 struct OperatorSample {
   graph::Graph graph;
   graph::NodeId id = graph::kNoNode;

@@ -39,7 +39,7 @@ constexpr double kSwitchesSeconds = 1.5;  // for the runtime's own switches
 constexpr int kCheckedRuns = 24;          // of models, about, that the checks of outputs take
 constexpr uint64_t kWayOfTiming = 2;      // operators: tables of another way are not read (2: large weights are cold)
 
-// Measured costs of earlier calls on this machine. A damaged table is told about and starts anew.
+// Measured costs of earlier calls on this machine. A damaged table is reported and starts again.
 fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, const Log& log) {
   if (options.costs.empty()) return {};
   const auto& origin = table.origin();
@@ -55,7 +55,7 @@ fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, cons
   try {
     table.load(file);
   } catch (const Error& e) {
-    log.warn("{}; the table starts anew", e.what());
+    log.warn("{}; the table starts again", e.what());
   }
   return file;
 }
@@ -71,7 +71,7 @@ void save_costs(const Result& result, const cost::TableCost& table, const Log& l
 }
 
 // Graphs that were timed whole, for method "learned", and their file: that of --learned.data, which must be sound, else
-// one beside the measured costs, which starts anew where it is damaged.
+// one next to the measured costs, which starts again where it is damaged.
 TimedGraphs load_timed(const OptimiseOptions& options, const cost::Runtime& runtime, Result& result, const Log& log) {
   TimedGraphs timed({result.cost_name + ", timed in " + runtime.name(), runtime.device(), runtime.threads()});
   const bool asked = !options.learned.data.empty();
@@ -86,7 +86,7 @@ TimedGraphs load_timed(const OptimiseOptions& options, const cost::Runtime& runt
     timed.load(file);
   } catch (const Error& e) {
     if (asked) throw e.in("--learned.data");
-    log.warn("{}; the graphs timed so far start anew", e.what());
+    log.warn("{}; the graphs timed so far start again", e.what());
   }
   return timed;
 }
@@ -156,7 +156,7 @@ void conclude(const OptimiseOptions& options, Result& result) {
   else
     result.verdict = fmt::format("nothing found: {} is not shown to be faster ({})", change, interval);
   result.forced = !result.improved && options.force;
-  // Of a model without rewrites: what was worked out on its way through rlgo.
+  // Of a model without rewrites: what was computed on its way through rlgo.
   if (const Check* why = result.forced ? refusal(result.checks) : nullptr) {
     result.refused = true;
     result.verdict +=

@@ -12,7 +12,7 @@ std::vector<std::string> methods() {
 }
 
 void declare(OptionSink& o, OptimiseOptions& options) {
-  o.text("out", options.out, "the model to write (-o is the same); none: only tell");
+  o.text("out", options.out, "the model to write (-o is the same); none: only report");
   o.number("seconds", options.seconds, 1, 1e6, "time for all of it, about, s");
   o.choice("method", options.method, methods(),
            "search that continues where greedy rewriting ends; search: portfolio; learned: half of the time portfolio, "

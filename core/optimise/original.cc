@@ -24,7 +24,7 @@ int64_t input_elements(const graph::Graph& graph) {
   return sum;
 }
 
-// How often each kind of operator is unknown: kept as it is, with a made-up function in its place.
+// How often each kind of operator is unknown: kept as it is, with a synthetic function in its place.
 std::map<std::string, int64_t> unknown_operators(const graph::Graph& graph) {
   std::map<std::string, int64_t> counts;
   for (const graph::NodeId id : graph.order()) {

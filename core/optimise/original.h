@@ -29,11 +29,11 @@ struct Expected {
 struct AtSizes {
   Sizes sizes;
   cost::InputShapes shapes;  // of all inputs
-  bool made_up = false;      // an operator is unknown here, and a made-up function stands for it
+  bool made_up = false;      // an operator is unknown here, and a synthetic function stands for it
   Expected expected;
 };
 
-class Original {  // its outputs, worked out once for all candidates
+class Original {  // its outputs, computed once for all candidates
  public:
   // Refers to `model`. `seed`: of the inputs. `deadline`: of all runs, which end with Stopped. Throws Error where
   // contents of weights are absent.
@@ -73,7 +73,7 @@ class Original {  // its outputs, worked out once for all candidates
   std::vector<std::unique_ptr<AtSizes>> others_;
 };
 
-// The file that `options` name with its open dimensions fixed to `sizes`, beside those that the options fix. Throws
+// The file that `options` name with its open dimensions fixed to `sizes`, next to those that the options fix. Throws
 // Error where it cannot have them.
 LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_weights);
 

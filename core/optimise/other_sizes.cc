@@ -1,6 +1,7 @@
 #include "core/optimise/other_sizes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -31,8 +32,10 @@ std::string at_sizes_text(const std::vector<SizeLatency>& at_sizes) {
   std::vector<std::string> parts;
   for (const auto& [sizes, timed] : at_sizes) {
     if (!timed.ok()) continue;
-    parts.push_back(fmt::format("at {} {}{:.2f} ({:.2f} to {:.2f}){}", sizes, timed.slower ? "slower: " : "",
-                                timed.ratio, timed.lower, timed.upper, parts.empty() ? " of the latency" : ""));
+    const std::string interval = std::isfinite(timed.upper) ? fmt::format("{:.2f} to {:.2f}", timed.lower, timed.upper)
+                                                            : std::string("one process, no interval");
+    parts.push_back(fmt::format("at {} {}{:.2f} ({}){}", sizes, timed.slower ? "slower: " : "", timed.ratio, interval,
+                                parts.empty() ? " of the latency" : ""));
   }
   return join(parts, ", ");
 }

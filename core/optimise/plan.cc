@@ -87,10 +87,11 @@ std::string overrun_text(double seconds, double passed_s, double last_s, double 
       "fewer "
       "inputs and smaller sizes, and --seconds {:g} may become {:.0f} s{}",
       std::ceil(passed_s + last_s), seconds, std::ceil(end_s),
-      made_up.empty() ? ""
-                      : "; the model leaves sizes open, and large ones were made up: give those that it will run at, "
-                        "which may be smaller than " +
-                            made_up);
+      made_up.empty()
+          ? ""
+          : "; the model leaves sizes open, and the synthetic sizes are large: give those that it will run at, "
+            "which may be smaller than " +
+                made_up);
 }
 
 }  // namespace rlgo::optimise

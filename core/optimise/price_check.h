@@ -1,4 +1,4 @@
-// How well the sum of a runtime's group times tells its times of whole models.
+// How well the sum of a runtime's group times shows its times of whole models.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ std::string source_text(const cost::Runtime& runtime, std::span<const TimedSampl
       "off by a factor of {:.2f} in the median; rank correlation {:.3f}.",
       runtime.name(), runtime.device(), counted(runtime.threads(), "thread"), samples.size() - all.operators,
       all.operators, all.factor, all.rank);
-  if (!kept.empty()) text += "\nNot told by the times, kept as they were: " + join(kept, ", ") + ".";
+  if (!kept.empty()) text += "\nNot determined by the times, kept: " + join(kept, ", ") + ".";
   return text;
 }
 
@@ -53,7 +53,7 @@ std::string source_text(const cost::Runtime& runtime, std::span<const TimedSampl
 void declare(OptionSink& o, ProfileBenchOptions& options) {
   o.heading("Bench profile");
   o.number("seconds", options.seconds, 1, 86400, "of timing operators, s");
-  o.integer("drawn", options.drawn, 0, 10000, "operators of each kind with drawn sizes, beside the zoo's");
+  o.integer("drawn", options.drawn, 0, 10000, "operators of each kind with drawn sizes, next to the zoo's");
   o.text("cost.profile", options.start, "the profile whose constants the fit begins at: a name, or a file");
   o.text("out", options.out, "file for the fitted profile, for --cost.profile ./FILE");
   o.integer("seed", options.seed, 0, kNoLimit, "of the drawn sizes and the order");
@@ -135,7 +135,7 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
                     after.operators, before.factor, before.rank, after.factor, after.rank));
   }
   say("factor: of a price to its time or the other way round, the median; rank: correlation of ranks\n");
-  if (!fitted.kept.empty()) say(fmt::format("not told by the times, kept: {}\n", join(fitted.kept, ", ")));
+  if (!fitted.kept.empty()) say(fmt::format("not determined by the times, kept: {}\n", join(fitted.kept, ", ")));
   Json constants = Json::object(), timed = Json::array();
   for (const auto& field : cost::profile_fields()) constants[field.key] = fitted.options.*field.member;
   cost::AnalyticCost prices(fitted.options, "fitted");

@@ -1,4 +1,4 @@
-// Fits a cost profile to operators timed on this machine, and tells how well it predicts others.
+// Fits a cost profile to operators timed on this machine, and shows how well it predicts others.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rlgo::optimise {
 
 struct ProfileBenchOptions {
   double seconds = 60;        // of timing operators
-  int64_t drawn = 48;         // operators of each kind beside the zoo's, >= 0
+  int64_t drawn = 48;         // operators of each kind next to the zoo's, >= 0
   std::string start = "cpu";  // the profile whose constants the fit begins at: a shipped one's name, or a file
   std::string out;            // file for the fitted profile; "": none is written
   uint64_t seed = 0;          // of the drawn sizes and the order
@@ -32,7 +32,7 @@ struct TimedSample {
   bool held_out = false;  // every fourth of its kind: no constant was fitted to it
 };
 // Times operators, one of each kind in turn, until `seconds` have passed or all are timed. What the runtime cannot run,
-// and what takes less than 0.05 us (nothing is seen of it beside an empty model), is left out.
+// and what takes less than 0.05 us (nothing is seen of it next to an empty model), is left out.
 std::vector<TimedSample> time_operators(const std::vector<OperatorKind>& kinds, cost::Runtime& runtime, double seconds,
                                         const std::function<bool()>& should_stop);
 

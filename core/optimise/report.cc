@@ -76,7 +76,7 @@ std::vector<report::Row> candidates(const Result& result) {
 }
 
 std::vector<report::Row> learned(const Result& result) {
-  std::vector<report::Row> rows = {{"", "graph", "sum of prices", "foretold", "deviation", "time"}};
+  std::vector<report::Row> rows = {{"", "graph", "sum of prices", "predicted", "deviation", "time"}};
   for (size_t k = 0; k < result.learned.timed.size(); ++k) {
     const LearnedGraph& g = result.learned.timed[k];
     rows.push_back({fmt::format("{}", k + 1), g.name, fmt::format("{:.3f}", g.sum), fmt::format("{:.3f}", g.foretold),
@@ -129,8 +129,8 @@ std::string to_html(const Result& result) {
   }
   const auto& exported = best.normalised;
   evidence.normalised = {{"import", result.about},
-                         {"worked out at export", fmt::format("{} operators on weights alone, {} weights",
-                                                              exported.folded_operators, exported.folded_weights)},
+                         {"computed at export", fmt::format("{} operators on weights alone, {} weights",
+                                                            exported.folded_operators, exported.folded_weights)},
                          {"denormal numbers set to zero at export",
                           fmt::format("{} in {} weights", exported.denormals, exported.denormal_tensors)}};
   evidence.changes = result.changes;

@@ -23,7 +23,7 @@ std::map<std::string, int> operators(const graph::Graph& graph) {
   return counts;
 }
 
-constexpr double kOverrun = 1.05;  // beyond it, it is told where the time went
+constexpr double kOverrun = 1.05;  // beyond it, the result states where the time went
 
 std::string line(std::string_view name, const std::string& text) { return fmt::format("{:<15} {}\n", name, text); }
 
@@ -178,7 +178,7 @@ std::string to_text(const Result& result) {
     out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",
                                       to_text(result.assumed)));
   }
-  if (!result.sizes.empty()) out += line("sizes", "made-up ones do not run; these do: " + result.sizes);
+  if (!result.sizes.empty()) out += line("sizes", "default sizes do not run; these do: " + result.sizes);
   out +=
       line("costs",
            fmt::format("{} measured now, {} known from earlier calls ({}){}{}{}", result.costs_new, result.costs_known,

@@ -32,7 +32,7 @@ struct SearchRun {
   std::vector<search::Sample> curve;
 };
 
-// What tells a search the costs: times of operators under the target, or what foretells them.
+// Where a search gets costs: times of operators under the target, or what predicts them.
 enum class By : uint8_t { timed, formula, learned };
 struct Stage {
   std::string method;
@@ -47,7 +47,7 @@ struct Candidate {
   std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
   std::set<std::string> without = {};  // rules that were left out
   double cost_us = 0;                  // sum over operators
-  double foretold_us = 0;              // latency by the learned cost; 0: not foretold
+  double foretold_us = 0;              // latency by the learned cost; 0: not predicted
   bool by_learned = false;             // the learned cost proposed it
   std::filesystem::path file = {};     // "" where it could not be written
   onnx_io::ExportReport normalised = {};
@@ -106,7 +106,7 @@ struct LearnedSummary {
   std::string failure = {};              // why the last of them could not
   double seconds = 0;                    // that it took: `search` has them for its searches and comparisons
   size_t best_at = 0;  // which of them was the fastest, from 1; 0: none was faster than the unmodified one
-  // Root mean squares over `timed`: time - sum, and time - foretold, each foretold from all others. 0: too few.
+  // Root mean squares over `timed`: time - sum, and time - predicted, each predicted from all others. 0: too few.
   double sum_error = 0, residual_error = 0;
   std::string ended_by;
   std::filesystem::path file = {};  // that keeps them for the next call; "": none

@@ -80,7 +80,7 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   std::string out = verdict_text(result) + "\n";
   if (brief) return out;
   out += "  " + latency_text(result) + "\n";
-  if (!result.sizes.empty()) out += "  made-up sizes do not run; these do: " + result.sizes + "\n";
+  if (!result.sizes.empty()) out += "  default sizes do not run; these do: " + result.sizes + "\n";
   out += "  " + rewrites_text(result) + "\n";
   if (const auto text = time_by_operators(result); !result.improved && !text.empty())
     out += "  where its time is spent: " + text + "\n";
@@ -88,7 +88,7 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   if (const auto text = switches_summary(result.switches); !text.empty()) out += "  " + text + "\n";
   if (const auto text = slower_threads_text(result.switches); !text.empty()) out += "  " + text + "\n";
   if (result.improved || result.forced) out += before_after_table(result);
-  out += fmt::format("  {}{} in {} of {}; --verbose tells more\n",
+  out += fmt::format("  {}{} in {} of {}; --verbose shows more\n",
                      result.written       ? "written: " + result.out + (result.forced ? " (--force)" : "")
                      : result.out.empty() ? "nothing written (no -o)"
                      : result.forced      ? "nothing written"

@@ -16,7 +16,7 @@ struct TimedGraph {
   uint64_t graph = 0;       // hash of the graph that was timed
   double sum = 0;           // of its prices, in shares of the unmodified graph's, > 0
   double ratio = 0;         // its time to the unmodified graph's, > 0
-  cost::Features features;  // as GraphFeatures tells them
+  cost::Features features;  // as GraphFeatures shows them
 };
 
 // File: a header of "# key value" lines as cost tables have it, a line of column names, then a line for each graph in
@@ -37,7 +37,7 @@ class TimedGraphs {
 
   // Whole or not at all. Throws Error.
   void save(const std::filesystem::path& path) const;
-  // Adds the file's graphs. Throws Error "FILE:LINE: reason", and one that tells both origins where the file's differs;
+  // Adds the file's graphs. Throws Error "FILE:LINE: reason", and one that shows both origins where the file's differs;
   // nothing is added then.
   void load(const std::filesystem::path& path);
 

@@ -20,7 +20,7 @@ namespace {
 constexpr double kOwnErrors = 8;      // the result's rounding may be so many times the original's own
 constexpr double kWrongErrors = 1e3;  // ... and beyond so many times (and kWrongError) no rounding explains it
 constexpr double kWrongError = 1e-2;
-constexpr double kFoldedError = 1e-6;  // weights that the export worked out are rounded to single precision
+constexpr double kFoldedError = 1e-6;  // weights that the export computed are rounded to single precision
 constexpr int kSizes = 3;              // sets of sizes at which a model with open dimensions is checked
 constexpr int kRoundingSets = 2;
 constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the checks, that are over then
@@ -36,7 +36,7 @@ LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with
 }
 
 // Shows an output's error where it comes nearer to what is allowed than those before. One whose own rounding is as
-// large as its values tells nothing, which is said.
+// large as its values shows nothing, and is named.
 void note_error(Check& check, const std::string& name, double error, double allowed, const std::string& remark) {
   if (allowed >= 1) {
     const std::string blind =
@@ -177,7 +177,7 @@ void declare(OptionSink& o, CheckOptions& check) {
   o.integer("check.repeats", check.repeats, 3, 10000, "paired end-to-end runs of the model before and after, at most");
 }
 
-// `after`, read from a file, in single precision against what is expected, beside the rounding of the original itself.
+// `after`, read from a file, in single precision against what is expected, next to the rounding of the original itself.
 // Its values in double precision tell whether more than rounding separates them.
 void Verifier::add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const {
   evaluate::TensorMap reference = expected.outputs;
@@ -318,7 +318,7 @@ Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
     check.finding = Finding::wrong;
     check.detail = fmt::format("the original runs, the rewritten model does not: {}", e.what());
   }
-  // Behind a made-up function a difference is a reason to refuse, and no proof.
+  // Behind a synthetic function a difference is a reason to refuse, and no proof.
   if (check.finding == Finding::wrong && original.made_up) check.finding = Finding::differs;
   return check;
 }

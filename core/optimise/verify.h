@@ -46,7 +46,7 @@ struct Expected;
 class Original;
 
 // Holds the model's file and runtime, not their contents; what it is given must live on. The original's side of all
-// comparisons is worked out once and kept for further candidates.
+// comparisons is computed once and kept for further candidates.
 class Verifier {
  public:
   // `before`: the file of the model, for runtimes that read files.
@@ -57,8 +57,8 @@ class Verifier {
   // Original and rewritten graph in double precision (core/verify/agreement.h): outputs, the values that both share,
   // and the values that rewrites replaced.
   Check exact(const Replayed& rewritten);
-  // That; what was written to `file`, read again, in single precision beside the original's own rounding; both files at
-  // sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
+  // That; what was written to `file`, read again, in single precision next to the original's own rounding; both files
+  // at sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
   // one that reads files. Ends at the first check that finds a wrong rewrite. Where time is short the check has
   // smaller sizes of open dimensions, if the model has any; then there are fewer inputs; then checks are skipped, other
   // sizes first and the file in rlgo next. The others are begun in any case.
@@ -101,7 +101,7 @@ class Verifier {
   void add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const;
   void add_ranges(const graph::Graph& after, const Budget& budget, Check& check) const;
   Check file_again(const std::filesystem::path& file, const Check& exact, const Budget& budget);
-  // The runtime's own outputs of the graph, written to `file`, each beside the original's own error of it in single
+  // The runtime's own outputs of the graph, written to `file`, each next to the original's own error of it in single
   // precision; `least`: what is allowed in any case.
   Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, const Expected& expected, double least,
                    int sets, const std::string& where = "") const;

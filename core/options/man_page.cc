@@ -67,7 +67,7 @@ std::string man_page(const std::vector<CommandRow>& table, const std::string& ve
          ".TP\n1\nbad input, or the work failed\n"
          ".TP\n2\nthe command line is wrong\n"
          ".TP\n3\noptimise: nothing was found\n"
-         ".TP\n75\ntrain: the state is stored; \\-\\-resume shall go on\n"
+         ".TP\n75\ntrain: the state is stored; \\-\\-resume shall continue\n"
          ".SH FILES\n"
          ".TP\n\\fI~/.cache/rlgo\\fR ($RLGO_CACHE)\nmeasured costs, kept from call to call\n"
          ".TP\n\\fIruns/NAME\\fR\nwhat a training run leaves\n";

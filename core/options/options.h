@@ -41,7 +41,7 @@ class Options : public OptionSink {  // all options of one command
 
   // Reads "--key value", "--key=value"; returns the other words. Throws UsageError on an unknown option (names the
   // nearest of this command), a missing or bad value. Names that options had in earlier versions are read as today's;
-  // notice() tells.
+  // notice() shows.
   std::vector<std::string> parse_command_line(const std::vector<std::string>& arguments);
   // "key = value" lines, [group] sections and # comments. Errors name file and line or key.
   void parse_config(const std::string& text, const std::string& file_name, Source source);
@@ -49,7 +49,7 @@ class Options : public OptionSink {  // all options of one command
   std::string notice();
 
   Source source(const std::string& key) const;  // where the value of `key` is from
-  // Without `all` those declared before rest(), and a line that tells what is left out.
+  // Without `all` those declared before rest(), and a line that shows what is left out.
   std::string help(bool all) const;
   // All, in their order.
   std::vector<OptionRow> table() const;

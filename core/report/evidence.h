@@ -1,4 +1,4 @@
-// What a report shows, whoever found it: `rlgo optimise` or a training run.
+// What a report shows, from either source: `rlgo optimise` or a training run.
 #pragma once
 
 #include <memory>

@@ -87,7 +87,7 @@ void add_graphs(Page& page, const Evidence& evidence) {
       "<span><i style=\"border:2px solid #b36b00\"></i>has other inputs</span><span><i "
       "style=\"background:#d6e6f7\"></i>convolution, matrix product</span>"
       "<span><i style=\"background:#ddd\"></i>kept as it is (unknown to rlgo)</span></p>\n"
-      "<p>Wheel scrolls, Ctrl + wheel zooms, dragging moves; a click on an operator tells about it. Weights are part "
+      "<p>Wheel scrolls, Ctrl + wheel zooms, dragging moves; a click on an operator describes it. Weights are part "
       "of the operators that read them.</p>\n");
   const bool fold = std::max(graph::picture(evidence.before).boxes.size(),
                              graph::picture(evidence.after).boxes.size()) > kFoldedAbove;

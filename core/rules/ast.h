@@ -89,9 +89,9 @@ struct Condition {
 // A proof line without it is that of older files: floats, ranks to 4, lists to 3.
 struct ProofScope {
   static constexpr int kAnyLength = 0;
-  bool all_types = false;    // else: tensors of one floating-point type
-  int max_rank = 4;          // of what variables and numbers stand for, and of shapes whose length the rule leaves open
-  int max_list = 3;          // tensors that ?xs... stands for (one fewer beside another list), parts of a split; 0: any
+  bool all_types = false;  // else: tensors of one floating-point type
+  int max_rank = 4;        // of what variables and numbers stand for, and of shapes whose length the rule leaves open
+  int max_list = 3;        // tensors that ?xs... stands for (one fewer next to another list), parts of a split; 0: any
   bool all_windows = false;  // convolutions and pools with one to three spatial axes; else: with two
   bool has_lists = true;     // false: the rule has none, and they are not mentioned
   bool operator==(const ProofScope&) const = default;

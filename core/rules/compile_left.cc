@@ -60,7 +60,7 @@ void Compiler::collect(const Term& term, const std::string& name) {
   const ops::Op op = operator_of(term);
   check_arity(term, op);
   if (name.empty() && op == ops::Op::split)
-    fail_at(term.line, "a split must be named to tell its outputs apart: ?s = (split ...)");
+    fail_at(term.line, "a split must be named to distinguish its outputs: ?s = (split ...)");
   for (const auto& operand : term.operands) {
     if (operand.kind != Term::Kind::node) continue;
     if (operand.spread) fail_at(operand.line, "'...' behind a term is for the right side");

@@ -117,7 +117,7 @@ Operand Compiler::right_term(const Term& term, bool mapped) {
     Operand made = right_operand(operand, mapped);
     if (made.kind == Operand::Kind::right && operand.kind == Term::Kind::node) {
       if (rule_.right[made.index].several_outputs && !operand.spread)
-        fail_at(operand.line, "a split must be named to tell its outputs apart: ?s = (split ...)");
+        fail_at(operand.line, "a split must be named to distinguish its outputs: ?s = (split ...)");
       made.spread = operand.spread;
       // A nested term is made once a round where it has elements itself; else once.
       made.element = mapped && !operand.spread && rule_.right[made.index].mapped;

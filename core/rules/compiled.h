@@ -66,7 +66,7 @@ struct DeferredTest {
 
 struct RightAttr {
   ops::Attr key;
-  ops::AttrValue fallback;  // tells the kind
+  ops::AttrValue fallback;  // shows the kind
   Expr expr;
 };
 struct RightNode {

@@ -182,7 +182,7 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
     }
     case Op::gather:
       return std::nullopt;
-    default:  // beside a scalar anything goes
+    default:  // next to a scalar anything goes
       return any && ((*known)->elements() != 1 || chance(30)) ? relative((*known)->shape) : any_shape();
   }
 }

@@ -20,7 +20,7 @@ struct RuleGroup {
 // The shipped sets, configs/rules/NAME.rules. Those of kShippedFiles make up the default.
 std::span<const RuleGroup> rule_sets();
 std::filesystem::path rule_set_file(const std::string& name);
-// The files of the default set (kShippedFiles), in configs/rules. Throws Error that tells where it looked.
+// The files of the default set (kShippedFiles), in configs/rules. Throws Error that shows where it looked.
 std::vector<std::filesystem::path> shipped_rules();
 
 // Words are taken from left to right:

@@ -65,7 +65,7 @@ std::string remark_on(const std::vector<std::string>& claims, const std::string&
   constexpr size_t kNamed = 3;
   std::vector<std::string> named(claims.begin(), claims.begin() + std::min<ptrdiff_t>(kNamed, std::ssize(claims)));
   if (claims.size() > kNamed) named.push_back("...");
-  return fmt::format("{}: {} ({}) {} a proof that rlgo did not make and {} as unproved; rlgo rules verify {} tells",
+  return fmt::format("{}: {} ({}) {} a proof that rlgo did not make and {} as unproved; rlgo rules verify {} shows",
                      file, claims.size() == 1 ? "1 rule" : fmt::format("{} rules", claims.size()), join(named, ", "),
                      claims.size() == 1 ? "claims" : "claim", claims.size() == 1 ? "counts" : "count", file);
 }

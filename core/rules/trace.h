@@ -21,7 +21,7 @@ struct Rewrite {
 };
 using Trace = std::vector<Rewrite>;
 
-// The graph at the end of a trace. `after_each` is told the graph after each rewrite. Throws Error naming the rewrite
+// The graph at the end of a trace. `after_each` gets the graph after each rewrite. Throws Error naming the rewrite
 // that does not apply, or whose location is not one of the first `max_locations`; Stopped where `stop` says so.
 graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules,
                     std::span<const Rewrite> trace, int max_locations = std::numeric_limits<int>::max(),

@@ -15,7 +15,7 @@ namespace rlgo::search {
 // Costs are sums over nodes and rewrites are local, so a change that pays is found and judged where it is made: a round
 // opens a small window around a random match, moves in it by a heat bath (candidates drawn by exp(-delta / T), each
 // graph once), descends greedily, and is taken back unless the graph got cheaper. What did pay is minimised and made at
-// every place where it pays as well (macro.h). Sizes of windows, lengths of rounds and temperatures are drawn anew for
+// every place where it pays as well (macro.h). Sizes of windows, lengths of rounds and temperatures are drawn again for
 // each round, over ranges that are wide enough for all graphs: there is nothing to tune.
 //
 // Rounds without gain end an episode. The next one starts at the best graph after a kick (a long walk in one window,

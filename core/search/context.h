@@ -76,7 +76,7 @@ Result sweep(const Problem& problem, const Options& options);
 Result anneal(const Problem& problem, const Options& options);
 // Exhaustive search of small windows, once for all that look the same, deeper and deeper: see window.cc.
 Result window(const Problem& problem, const Options& options);
-// Both of these in turns with rewriting afresh (afresh.h) or taso, each from the best graph of all: see portfolio.cc.
+// Both of these in turns with rewriting from scratch (rewrite_again.h) or taso, each from the best graph: portfolio.cc.
 Result portfolio(const Problem& problem, const Options& options);
 // MetaFlow (Jia et al., SysML 2019): backtracking in the parts of a graph that is split where few rewrites are, then
 // around the cuts.

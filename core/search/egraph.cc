@@ -133,7 +133,7 @@ void EGraph::index_classes() {
 }
 
 // Depth-first over classes. A cycle is a path of e-nodes on the stack; its youngest e-node is left out, and the walk
-// goes on from where that one was chosen. The youngest is never a class's oldest maker: the e-node before it on the
+// continues from where that one was chosen. The youngest is never a class's oldest maker: the e-node before it on the
 // cycle was made from a member of that class, so it would be younger still.
 void EGraph::break_cycles() {
   enum : uint8_t { unseen, open, done };

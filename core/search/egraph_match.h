@@ -16,7 +16,7 @@ class EMatcher {
  public:
   // Gets a right side, and a hash of the rule and what its left side is bound to. True ends the search.
   using Sink = std::function<bool(uint64_t place, const rules::Plan& plan)>;
-  // `wanted`: asked before a right side is worked out, with the hash; may be empty.
+  // `wanted`: asked before a right side is computed, with the hash; may be empty.
   EMatcher(const rules::CompiledRule& rule, const EGraph& egraph, Sink sink, std::function<bool(uint64_t)> wanted)
       : rule_(rule), egraph_(egraph), sink_(std::move(sink)), wanted_(std::move(wanted)) {}
 

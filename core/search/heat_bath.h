@@ -1,4 +1,4 @@
-// Random moves in a window of a graph: what annealing (chain.h) and rewriting afresh (afresh.h) are made of.
+// Random moves in a window of a graph: what annealing (chain.h) and rewrite_again.h are made of.
 #pragma once
 
 #include <optional>

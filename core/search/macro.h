@@ -90,7 +90,7 @@ std::vector<Taken> minimise(Walk& walk, const Walk::Mark& start, std::span<const
 Macro connected(Walk& walk, const Walk::Mark& start, std::span<const Taken> taken, double tolerance_us);
 
 // Makes the macro wherever that lowers the cost, each time from the graph that it led to, until no place is left that
-// was not tried. Tells how often it did.
+// was not tried. Shows how often it did.
 int spread(Walk& walk, const Macro& macro, double tolerance_us, const std::function<bool()>& may_continue);
 
 }  // namespace rlgo::search

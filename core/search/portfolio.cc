@@ -1,15 +1,15 @@
 // Searches that find different things take turns, each from the best graph of all: windows see all that is a few
-// rewrites away, annealing what is further, and rewriting afresh what the first rewrites of the others stand in the way
-// of. Which finds more, and when, depends on the graph. Where prices depend on their surroundings, a move of any prices
-// most of the graph anew: there backtracking, which sees ten times as many graphs in a second, has its turn in place of
-// rewriting afresh.
+// rewrites away, annealing what is further, and rewriting from scratch what the first rewrites of the others stand in
+// the way of. Which finds more, and when, depends on the graph. Where prices depend on their surroundings, a move of
+// any prices most of the graph again: there backtracking, which sees ten times as many graphs in a second, has its turn
+// in place of rewriting from scratch.
 #include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "core/search/afresh.h"
 #include "core/search/annealing.h"
 #include "core/search/backtracking.h"
+#include "core/search/rewrite_again.h"
 #include "core/search/windows.h"
 
 namespace rlgo::search {
@@ -29,7 +29,7 @@ class Portfolio {
   Result run() {
     search_windows(local_ ? kFirstWindows : kFirstDearTurn);
     for (double turn = local_ ? kFirstTurn : kFirstDearTurn; goes_on_; turn = std::min(turn * kLonger, 1e15)) {
-      search_afresh(turn);
+      search_again(turn);
       if (goes_on_) anneal(turn);
       if (goes_on_) search_windows(turn * kLonger);
     }
@@ -38,7 +38,7 @@ class Portfolio {
 
  private:
   // Windows that found nothing are deeper the next time, and find less, as annealing does in a graph that it has
-  // annealed: they get half as long. What rewriting afresh finds comes late and is much; it keeps its time.
+  // annealed: they get half as long. What rewriting from scratch finds comes late and is much; it keeps its time.
   void set_share(double& share, double before_us) const {
     const bool found = context_.best_us() < before_us - context_.tolerance_us();
     share = found || !local_ ? 1.0 : std::max(kLeastShare, share / 2);
@@ -51,13 +51,13 @@ class Portfolio {
     goes_on_ = !windows_.ended();
   }
 
-  void search_afresh(double tries) {
+  void search_again(double tries) {
     if (!local_) return backtrack(tries);
-    if (!afresh_) afresh_.emplace(context_);
-    afresh_->adopt(windows_.best());
-    afresh_->run(static_cast<int64_t>(tries));
-    windows_.adopt(afresh_->best());
-    goes_on_ = !afresh_->ended();
+    if (!again_) again_.emplace(context_);
+    again_->adopt(windows_.best());
+    again_->run(static_cast<int64_t>(tries));
+    windows_.adopt(again_->best());
+    goes_on_ = !again_->ended();
   }
 
   // Goes on from the best graph by TASO's search, for as long as windows take for `tries` graphs.
@@ -86,7 +86,7 @@ class Portfolio {
   Context context_;
   Windows windows_;
   Annealing annealing_;
-  std::optional<Afresh> afresh_;  // costs of all rewrites: not before its first turn
+  std::optional<RewriteAgain> again_;  // costs of all rewrites: not before its first turn
   const bool local_;
   double windows_share_ = 1, annealing_share_ = 1;  // of a turn
   bool goes_on_ = true;

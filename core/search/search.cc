@@ -70,7 +70,7 @@ Result run(const std::string& method, const Problem& problem, const Options& opt
   result.trace = std::move(trace);
   if (!complete) {
     if (!result.note.empty()) result.note += "; ";
-    result.note += "the time was too short to minimise the trace: it may hold rewrites in vain";
+    result.note += "the time was too short to minimise the trace: it may hold redundant rewrites";
   }
   result.graph = replay(problem.graph, problem.rules, result.trace);
   const double after_us = cost::graph_cost(problem.cost, result.graph).runtime_us;

@@ -41,7 +41,7 @@ struct Options {
   int walk_length = 200;          // random: rewrites in one walk, >= 1
   double alpha = 1.05;            // taso: graphs below alpha times the best cost are gone on with, >= 1
   int64_t expansions = 0;         // taso: graphs taken from the queue (TASO's own unit of budget); 0: no limit
-  int beam_width = 4;             // beam: graphs that go on, >= 1
+  int beam_width = 4;             // beam: graphs that continue, >= 1
   int threads = 1;                // taso, beam: price this many graphs' rewrites side by side; anneal: chains
   int64_t egraph_nodes = 20'000;  // egraph: e-nodes, about; >= 1
   int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0

@@ -1,4 +1,4 @@
-// Traces without rewrites in vain.
+// Traces without redundant rewrites.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace rlgo::search {
 
 struct MinimalTrace {
   rules::Trace trace;
-  bool complete = true;  // false where it ended early: some rewrite of the trace may be in vain
+  bool complete = true;  // false where it ended early: some rewrite of the trace may be redundant
 };
 // The rewrites of a trace of which none can be left out without a higher cost, none undoing another, in their order.
 // The cost of their graph is at most that of the trace's. Matches are followed by their nodes, as locations move when a

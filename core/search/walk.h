@@ -1,5 +1,5 @@
 // A graph that is rewritten in place, with what each of its rewrites would change. A move changes what few other moves
-// would do: only these are tried anew, so a step costs what it touches (ordering the nodes apart).
+// would do: only these are tried again, so a step costs what it touches (ordering the nodes apart).
 #pragma once
 
 #include <functional>

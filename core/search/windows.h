@@ -21,7 +21,7 @@ class Windows {
   explicit Windows(Context& context);
 
   // Goes on where it stopped, until budget or stop() of the context end the search, there is nothing left to search, or
-  // about `tries` graphs more were priced. A window that this cuts short is searched anew the next time.
+  // about `tries` graphs more were priced. A window that this cuts short is searched again the next time.
   void run(int64_t tries = std::numeric_limits<int64_t>::max());
   // Nothing is left to search, but for what adopt() brings.
   bool finished() const { return finished_; }
@@ -35,7 +35,7 @@ class Windows {
  private:
   struct Searched {
     int depth = 0;
-    bool cut = false;  // it goes on beyond the depth
+    bool cut = false;  // it continues beyond the depth
   };
 
   bool may_try();
@@ -55,7 +55,7 @@ class Windows {
   Walk walk_;
   Walk::Mark best_;
   int depth_ = 2;
-  bool cut_ = false;                              // some window goes on beyond the depth
+  bool cut_ = false;                              // some window continues beyond the depth
   bool window_cut_ = false;                       // the window in hand does
   std::unordered_map<uint64_t, Searched> known_;  // windows that were searched
   std::unordered_set<uint64_t> seen_;             // graphs of this window

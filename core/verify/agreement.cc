@@ -22,7 +22,7 @@ constexpr double kNoiseFactor = 30;  // an element may differ by so many times w
 constexpr int kNoiseRounds = 4;      // two noisy runs hardly move some of a million elements, by chance
 // Where there is no time for noisy runs: of an element's scale, what noise of constants moves at the least.
 constexpr double kAssumedNoise = kNoiseFactor * 6e-8;
-constexpr double kTelling = 1e-2;  // of an element's scale: agreement within more than that tells nothing
+constexpr double kTelling = 1e-2;  // of an element's scale: agreement within more than that shows nothing
 constexpr double kLeastScale = 1e-30;
 
 std::string name_of(const Graph& graph, Value value) {

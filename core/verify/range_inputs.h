@@ -17,7 +17,7 @@
 namespace rlgo::verify {
 
 // Set 0 has all decades of each type, and zeros, in every input, element by element; there only what is infinite or no
-// number counts, because sums lose small elements beside large ones. In the other sets each input has one magnitude,
+// number counts, because sums lose small elements next to large ones. In the other sets each input has one magnitude,
 // large or small, drawn by its name.
 constexpr int kRangeSets = 5;
 

@@ -80,7 +80,7 @@ class ReferenceRuns {
     std::map<std::string, Kept> kept_outputs;
     std::optional<std::map<Key, Kept>> inner;
     int64_t bytes = 0;                  // of `inner`, about
-    std::array<int, 2> noise_rounds{};  // by Noise: those that `inner` tells of
+    std::array<int, 2> noise_rounds{};  // by Noise: those that `inner` shows
     std::optional<OutputErrors> own_errors;
   };
   Set& run(int set, bool with_inner);

@@ -23,7 +23,7 @@ struct ZooOptions {
 // Options zoo.*.
 void declare(OptionSink& sink, ZooOptions& options);
 
-// Throws Error on an unknown name; tells the nearest, and all.
+// Throws Error on an unknown name; shows the nearest, and all.
 void check_name(const std::string& name);
 // The graph of that name, weights seeded by (options.seed, weight name). Throws Error on an unknown name, and
 // on options that the model cannot take.

@@ -24,7 +24,7 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
     INTERFACE_INCLUDE_DIRECTORIES "${LibTorch_INCLUDE_DIR};${LibTorch_INCLUDE_DIR}/torch/csrc/api/include"
     INTERFACE_LINK_LIBRARIES LibTorch::c10
     INTERFACE_LINK_OPTIONS "LINKER:--allow-shlib-undefined")
-  # The wheel tells which C++ ABI it was built with.
+  # The wheel shows which C++ ABI it was built with.
   file(GLOB _libtorch_config "${_libtorch_lib}/../share/cmake/Torch/TorchConfig.cmake")
   if(_libtorch_config)
     file(STRINGS "${_libtorch_config}" _libtorch_abi REGEX "_GLIBCXX_USE_CXX11_ABI=[01]")

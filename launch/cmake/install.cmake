@@ -29,7 +29,7 @@ install(CODE "
   set(_bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin\")
   file(CREATE_LINK ../share/rlgo/analysis/analyse \"\${_bin}/rlgo-analyse\" SYMBOLIC)")
 
-# Manual page and completion, as the program itself tells them.
+# Manual page and completion, as the program itself shows them.
 foreach(_text "man;share/man/man1/rlgo.1" "completion bash;share/bash-completion/completions/rlgo"
               "completion zsh;share/zsh/site-functions/_rlgo")
   list(GET _text 0 _command)

@@ -33,7 +33,7 @@ constexpr const char* kUsage =
     "       rlgo bench kernels [options]  which kernels of a runtime are slow for the machine (rlgo bench kernels --help)\n"
     "       rlgo bench rules [options]    generation, proofs, matching of rules (rlgo bench rules --help)\n"
     "Speed of environment, policy and learner (analytic costs, one thread); with --target RUNTIME instead: how\n"
-    "well the sum of the runtime's group times tells its times of whole models.\n";
+    "well the sum of the runtime's group times shows its times of whole models.\n";
 
 struct BenchOptions {
   std::vector<std::string> graphs = {"resnet50", "bert"};
@@ -73,7 +73,7 @@ Json bench_learner(const Output& output, const RunConfig& given,
           {"learner_by_block_transitions_per_s", {{"full", full}, {"local", plain}, {"local_distinct", distinct}}}};
 }
 
-// Dreamed steps, world model and controller together, and what one costs beside a real one.
+// Dreamed steps, world model and controller together, and what one costs next to a real one.
 Json bench_dream(const Output& output, RunConfig config, mdp::BatchEnv& real, const mdp::Observation& initial,
                  double real_per_s, double seconds) {
   config.agent = Agent::model_based;

@@ -78,7 +78,7 @@ int run_bench_same(Context& context) {
 int run_bench_profile(Context& context) {
   return bench_runtime(context,
                        "usage: rlgo bench profile [--target libtorch | onnxruntime | ...] [--out FILE] [options]\n"
-                       "Fits the constants of --cost analytic to operators timed on this machine, and tells how well "
+                       "Fits the constants of --cost analytic to operators timed on this machine, and shows how well "
                        "they price others (docs/costs.md).\n",
                        "bench-profile", optimise::bench_profile);
 }

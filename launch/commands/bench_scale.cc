@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: rlgo bench scale [--ranks 1,2,4 | --simulate 32,256,1000] [--agent random | model-free | ...] [options]\n"
-    "How a run grows with its actors, each number in a run of its own, beside the environment alone (docs/scale.md).\n";
+    "How a run grows with its actors, each number in a run of its own, next to the environment alone "
+    "(docs/scale.md).\n";
 
 learner::LoopSpeed measure_bare(const RunConfig& config, const LoadedModel& model, double seconds) {
   const auto rules = rules::choose_rules(config.rules);

@@ -15,7 +15,7 @@ class Comm;
 
 namespace rlgo::launch {
 
-// Exit statuses of every command; what else one ends with, its --help tells (docs/cli.md).
+// Exit statuses of every command; what else one ends with, its --help states (docs/cli.md).
 constexpr int kFailedStatus = 1;  // bad input, or the work failed
 constexpr int kUsageStatus = 2;   // the command line is wrong, whatever files there are (UsageError)
 int exit_status(const std::exception& error);
@@ -34,7 +34,7 @@ struct Command {
 };
 
 // Begins a command. Where help is asked for prints `usage` and the command's options (--help) or all that it takes
-// (--help-all), and returns nothing. Else reads the command line, tells on standard error of options by their old
+// (--help-all), and returns nothing. Else reads the command line, warns on standard error of options by their old
 // names, and returns the words that are no options; throws Error where there are more than `most_words` of them.
 std::optional<std::vector<std::string>> read_command_line(Options& options, const std::vector<std::string>& arguments,
                                                           const std::string& usage, size_t most_words = 0);

@@ -93,8 +93,8 @@ int run_evaluate(Context& context) {
   options.text("checkpoint", evaluate.checkpoint, "run folder whose newest checkpoint is evaluated");
   options.integer("episodes", evaluate.episodes, 1, 1000000, "episodes of each way of playing");
   options.flag("world-model", evaluate.world_model,
-               "also how well the world model foretells sampled episodes of its controller, and what dreams from their "
-               "states return beside them, with and without each clip");
+               "also how well the world model predicts sampled episodes of its controller, and what dreams from their "
+               "states return next to them, with and without each clip");
   options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
   declare(options, evaluate.output);
   options.rest();

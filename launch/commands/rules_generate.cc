@@ -35,10 +35,9 @@ void declare(Options& options, Flags& flags, rulegen::GenerateOptions& how) {
                "file for what is equal at all tested shapes but not proved (missing axioms)");
   options.text("explain", flags.explain, "file for all pruned pairs and why they were pruned; - for standard output");
   options.integer("seconds", flags.seconds, 0, kNoLimit,
-                  "stop then, with what there is; --resume goes on; 0: no bound");
+                  "stop then, with what there is; --resume continues; 0: no bound");
   options.integer("memory", flags.memory_mib, 1, 1 << 20, "bound for the tables, MiB");
-  options.texts("known", flags.known,
-                "rule files whose rules are not to be said again; none means the hand-written ones");
+  options.texts("known", flags.known, "rule files whose rules are not written again; none means the hand-written ones");
   options.flag("all", flags.all_known, "also rules that are known already");
   options.flag("count", flags.count_only, "stop before the proofs");
   options.text("axioms", flags.axioms, "what proofs start from; empty means the shipped configs/rules/axioms.rules");

@@ -64,9 +64,9 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   options.integer("sample", sample, 0, kNoLimit, "so many rules of each file, evenly spread; 0: all");
   options.integer("threads", threads, 1, 256, "rules that are proved at a time");
   options.integer("max-rank", how.max_rank, 0, 6,
-                  "ranks of variables that a rule leaves open go up to this; 0: as its proof line says, else 4");
+                  "ranks of variables that a rule leaves open go up to this; 0: the number of its proof line, else 4");
   options.integer("max-list", how.max_list, 0, 64,
-                  "lengths of lists that a rule leaves open go up to this; 0: as its proof line says, else 3");
+                  "lengths of lists that a rule leaves open go up to this; 0: the number of its proof line, else 3");
   options.flag("widest", widest,
                "look for proofs with ranks up to 6, lists up to 32 and windows of 1 to 3 axes as well");
   options.integer("instances", how.check_instances, 1, 100'000,
@@ -83,8 +83,7 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   if (axioms_file.empty()) axioms_file = shipped_config("rules/axioms.rules").string();
   const auto axioms = rulegen::AxiomSet::load(axioms_file);
   if (!rules::is_shipped_text(read_file(axioms_file)))
-    output.note(
-        fmt::format("{}: not the axioms that rlgo was built with; the proofs rest on what it says", axioms_file));
+    output.note(fmt::format("{}: not the axioms that rlgo was built with; the proofs rest on this file", axioms_file));
   if (widest) {
     how.widest_rank = 6;
     how.widest_list = 32;

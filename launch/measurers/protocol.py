@@ -4,7 +4,7 @@ A runtime is an object with
     hello(threads) -> dict of runtime, version, device, threads, outputs, pool_context; raises ImportError where it is not installed
     load(path, generator, probe, shapes, values) -> model; `probe`: layout_share() will be asked, once, before any timing;
         `shapes`: of inputs by name, where the model leaves them open; `values`: numbers that inputs by name are to have
-and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inference on inputs that were made up at load), layout_share() (the part of its time, 0 to
+and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inference on inputs that were synthetic at load), layout_share() (the part of its time, 0 to
 1, that changes of data layout at its own inputs and outputs take), and outputs() (one inference: [(name, numpy array)]; a
 runtime whose models have none leaves `outputs` out of its greeting). A runtime that greets with `switches` also has
     settings() -> [{level, threads, usual}], its own switches; load() takes one of them as a sixth argument.
@@ -70,7 +70,7 @@ def filled(name, shape, dtype, numbers):
 
 
 def likely(name, shape, others):
-    """Lists of numbers that an integer input may mean, the likeliest first; None: made up. `others`: shapes of the other inputs."""
+    """Lists of numbers that an integer input may mean, the likeliest first; None: synthetic. `others`: shapes of the other inputs."""
     import numpy
 
     largest = max(others, key=lambda s: numpy.prod(s, dtype=numpy.int64), default=[])
@@ -250,7 +250,7 @@ class Server:
         return models, results, batches
 
     def reference_of(self, request):
-        """What times the model whose time tells the machine's pace; nothing where it does not run. It is loaded once for all requests."""
+        """What times the model whose time shows the machine's pace; nothing where it does not run. It is loaded once for all requests."""
         import numpy
 
         path = request["reference"]

@@ -47,7 +47,7 @@ def bytes_of(model, path):
 
 
 def read_weights(model, folder):
-    """From the files beside it. The package onnx refuses links, as the cache of the Hugging Face hub has them; rlgo has checked where they lead."""
+    """From the files next to it. The package onnx refuses links, as the cache of the Hugging Face hub has them; rlgo has checked where they lead."""
     from onnx.external_data_helper import ExternalDataInfo, _get_all_tensors, uses_external_data
 
     for tensor in filter(uses_external_data, _get_all_tensors(model)):

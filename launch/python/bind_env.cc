@@ -123,7 +123,7 @@ nb::dict validate(const PyEnv& e) {
 }
 
 // Seconds that the environment below takes for these actions, observations included: what tests/bench/gym_env.py
-// compares with. Episodes begin anew where they end.
+// compares with. Episodes start again where they end.
 double time_steps(const PyEnv& e, const std::vector<std::pair<int32_t, int32_t>>& actions) {
   const auto env = e.env->env().fork();
   env->reset(0);

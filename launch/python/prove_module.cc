@@ -34,7 +34,7 @@ Work work_of(const std::string& text, const std::string& name, const std::vector
   return work;
 }
 
-// On `threads` threads beside the caller's, which looks for signals meanwhile.
+// On `threads` threads next to the caller's, which looks for signals meanwhile.
 void prove_all(Work& work, const rulegen::AxiomSet& axioms, rulegen::ProveOptions options, int threads,
                Interrupt& interrupt) {
   std::atomic<size_t> next{0};

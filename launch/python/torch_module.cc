@@ -1,4 +1,4 @@
-// rlgo._torch: what needs LibTorch, that of the torch package beside it. Holds what rlgo.optimise does.
+// rlgo._torch: what needs LibTorch, that of the torch package next to it. Holds what rlgo.optimise does.
 #include <torch/version.h>
 
 #include <algorithm>

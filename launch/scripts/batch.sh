@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A training run under a batch system: starts it, or goes on where an earlier start of the same run left off.
+# A training run under a batch system: starts it, or continues where an earlier start of the same run left off.
 #
 #   launch/scripts/batch.sh --np N --name NAME [--runs FOLDER] [rlgo's options]
 #
 # The run folder FOLDER/NAME decides: with a checkpoint in it the run is resumed; one that got no checkpoint is set aside
-# (NAME.void-1, ...) and the run begins anew. So the same command line serves every start. Nothing is built here: build
+# (NAME.void-1, ...) and the run starts again. So the same command line serves every start. Nothing is built here: build
 # before (launch/run.sh or cmake), where all hosts see it. Exit status: the learner's; 75 means "start me again", which
 # SIGUSR1 and SIGTERM bring about (docs/clusters.md). Environment:
 #   RLGO_PROGRAM         the program (default: build/$RLGO_PRESET/rlgo here, or bin/rlgo of an installed package)
@@ -38,7 +38,7 @@ while [ "$#" -gt 0 ]; do
     --np=*) ranks=${1#--np=} ;;
     --name=*) name=${1#--name=} ;;
     --runs=*) runs=${1#--runs=} ;;
-    --resume | --resume=*) die "--resume is not needed: the run goes on by itself where $runs/NAME has a checkpoint" ;;
+    --resume | --resume=*) die "--resume is not needed: the run continues by itself where $runs/NAME has a checkpoint" ;;
     *) arguments+=("$1") ;;
   esac
   shift
@@ -56,7 +56,7 @@ done
 
 folder=$runs/$name
 if compgen -G "$folder/checkpoints/checkpoint-*.h5" >/dev/null; then
-  say "going on with $folder"
+  say "continuing with $folder"
   arguments+=(--resume "$folder")
 else
   if [ -f "$folder/config.cfg" ]; then
@@ -67,7 +67,7 @@ else
     number=1
     while [ -e "$folder.void-$number" ]; do number=$((number + 1)); done
     mv "$folder" "$folder.void-$number"
-    say "$folder has no checkpoint: it is $folder.void-$number now, and the run begins anew"
+    say "$folder has no checkpoint: it is $folder.void-$number now, and the run starts again"
   fi
   arguments+=(--name "$name" --runs "$runs")
 fi

@@ -5,7 +5,7 @@
 #   ./gpu-check.sh [OUT_FOLDER]                   from an unpacked package (needs no compiler; RLGO_LIBTORCH or python3's torch)
 #
 # Tests; the same updates on CPU and GPU; the same prices measured twice; two learners on one device (their gradients meet in
-# host memory), and by NCCL where there are two devices; a run whose second learner is killed and that goes on. Ten minutes.
+# host memory), and by NCCL where there are two devices; a run whose second learner is killed and that continues. Ten minutes.
 # OUT_FOLDER (default: gpu-report) gets report.md, tests.txt, checks.csv, bench.csv and the metrics of the runs. The exit status
 # is 1 where a test or a check fails. Without a GPU the tests say that they were skipped, all else runs on the CPU, and the
 # status is 77. GPU_CHECK_STEPS and GPU_CHECK_EPOCHS make the runs shorter or longer.
@@ -114,7 +114,7 @@ if [ -z "$skipped" ] && [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -ge 2 ]; then
   learners learners-nccl cuda 'gradients are summed by NCCL'
 fi
 
-# The second of two learners is killed: the first notices and ends with 75, and the run goes on from its checkpoint.
+# The second of two learners is killed: the first notices and ends with 75, and the run continues from its checkpoint.
 killed=$out/runs/killed
 job 3 "${quick[@]}" --learners 2 --device "$device" --epochs 1000000 --train.actor-timeout 10 --name killed >"$out/killed.txt" 2>&1 &
 runner=$!
@@ -143,7 +143,7 @@ wait "$runner" 2>/dev/null || true
 before=$(($(wc -l <"$killed/metrics.csv" 2>/dev/null || echo 1) - 1))
 rlgo --resume "$killed" --epochs $((before + 2)) --learners 1 --device "$device" >"$out/resumed.txt" 2>&1 || true
 if [ -n "$victim" ] && grep -q 'learner rank 1 is lost\|did not answer\|not all learners came to\|remote process exited' "$out/killed.txt" && [ -f "$killed/summary.txt" ]; then
-  note learner-killed passed "noticed; went on from epoch $before"
+  note learner-killed passed "noticed; continued from epoch $before"
 else
   note learner-killed failed 'see killed.txt and resumed.txt'
 fi

@@ -2,13 +2,13 @@
 # Read by launch/run.sh and batch.sh (source, after common.sh): one MPI job from start to end.
 #
 #   run_job RANKS PROGRAM ARGUMENTS...                   sets job_status, the exit status of rank 0
-#   run_restarting RESTARTS RANKS PROGRAM ARGUMENTS...   the same; goes on from the last checkpoint after a crash
+#   run_restarting RESTARTS RANKS PROGRAM ARGUMENTS...   the same; continues from the last checkpoint after a crash
 #
 # - A rank that dies does not take the others with it (--enable-recovery); the learner on rank 0 decides what to do.
 # - When rank 0 has ended, the others have RLGO_GRACE_S seconds (20) to follow; then mpirun is ended, by force where it must be.
-# - INT, TERM or USR1: rank 0 is asked once, by the same signal, to end cleanly (it stores a checkpoint and tells the
+# - INT, TERM or USR1: rank 0 is asked once, by the same signal, to end cleanly (it stores a checkpoint and stops the
 #   others; launch/signals.h) and has RLGO_STOP_S seconds (60) for it. A second one ends the job at once, but for a TERM
-#   after a USR1, which batch systems send as a warning. job_stopped tells which it was. Where a TERM or USR1
+#   after a USR1, which batch systems send as a warning. job_stopped shows which it was. Where a TERM or USR1
 #   ends the learner itself (it was not ready yet, or did not make it in time), the status is 75 too: start me again.
 # - Ranks on other hosts get OMP_NUM_THREADS too (mpirun itself takes its own variables there, no others).
 # - RLGO_MPIRUN_OPTIONS: more options for mpirun (hosts, network), separated by spaces.
@@ -130,7 +130,7 @@ run_restarting() {
       arguments+=(--resume "$folder")
       resuming=yes
     fi
-    say "the learner ended (status $job_status); going on from its last checkpoint ($restarts restarts left)"
+    say "the learner ended (status $job_status); continuing from its last checkpoint ($restarts restarts left)"
     restarts=$((restarts - 1))
     rm -rf "$job_folder"
   done

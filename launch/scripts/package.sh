@@ -52,7 +52,7 @@ for file in libexec/rlgo/rlgo libexec/rlgo/test_gpu; do
   if [ -e "$tree/$file" ]; then add_needs "$build/$(basename "$file")"; fi
 done
 
-# Open MPI: launcher, daemon, components, its help texts. OPAL_PREFIX (rlgo.sh) tells it where it lies now; components
+# Open MPI: launcher, daemon, components, its help texts. OPAL_PREFIX (rlgo.sh) names its place; components
 # that need libraries of special networks stay behind.
 mpi=/usr/lib/x86_64-linux-gnu/openmpi/lib
 pmix=/usr/lib/x86_64-linux-gnu/pmix2/lib

@@ -29,7 +29,7 @@ if [ ! -f "$torch/lib/libtorch_cpu.so" ]; then
   echo "rlgo: error: LibTorch was not found${torch:+ in $torch}; set RLGO_LIBTORCH to its folder (pip install torch==2.11.0 brings it)" >&2
   exit 1
 fi
-# NVIDIA's wheels beside it hold the CUDA libraries that it names.
+# NVIDIA's wheels next to it hold the CUDA libraries that it names.
 paths=$torch/lib
 for folder in "$torch"/../nvidia/*/lib; do
   if [ -d "$folder" ]; then paths=$paths:$folder; fi

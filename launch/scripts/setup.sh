@@ -13,7 +13,7 @@
 # other optimisers (430 MB), for tests/interop/zoo_references*.py and tests/fuzz/nnsmith_nightly.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
 # cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py. With
 # RLGO_SETUP_TESTS=1 (launch/test.sh) also cache/site: MkDocs (170 MB), which builds the documentation site.
-# The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made beside their place
+# The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made next to their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

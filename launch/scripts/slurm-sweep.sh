@@ -8,7 +8,7 @@
 #   r1     --env.reward R1
 #   r3     --env.reward R3 --env.weight-launches 0.5
 # Each setting runs with seeds 1 .. SEEDS, as runs/sweep-FILE/NAME-sSEED (RLGO_SWEEP: another folder). Every run is a
-# job of slurm-train.sh: it is requeued and goes on by itself. Submitting the same sweep again finishes what is missing.
+# job of slurm-train.sh: it is requeued and continues by itself. Submitting the same sweep again finishes what is missing.
 #SBATCH --job-name=rlgo
 #SBATCH --ntasks=8
 #SBATCH --cpus-per-task=1
@@ -31,7 +31,7 @@ if [ -z "${RLGO_SWEEP_FILE:-}" ]; then
     script_help "${BASH_SOURCE[0]}"
     exit 0
   fi
-  [ "$#" -ge 2 ] || die "slurm-sweep.sh FILE SEEDS [...]; --help tells more"
+  [ "$#" -ge 2 ] || die "slurm-sweep.sh FILE SEEDS [...]; --help shows more"
   file=$1
   seeds=$2
   shift 2

@@ -22,7 +22,7 @@
 #
 # Two minutes before its time is up, or when it is preempted (SlurmctldParameters=preempt_send_user_signal), Slurm sends USR1 to
 # this script alone: the learner stores its state and ends with status 75, the job requeues itself, and its next start
-# goes on from the checkpoint. The same holds where too few actors were left. A node that fails is Slurm's to requeue.
+# continues from the checkpoint. The same holds where too few actors were left. A node that fails is Slurm's to requeue.
 #SBATCH --job-name=rlgo
 #SBATCH --ntasks=8
 #SBATCH --cpus-per-task=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Table 5.1: a model-based agent at ten temperatures, five seeds each: dream-predicted and real return of every run in one CSV.
-# Resumable: runs that are in the table are not repeated, an interrupted one goes on from its checkpoint.
+# Resumable: runs that are in the table are not repeated, an interrupted one continues from its checkpoint.
 #
 #   launch/scripts/temperature-sweep.sh [OUT_FOLDER] [rlgo options, e.g. --graph bert --zoo.layers 2 --epochs 60 --cost analytic]
 #

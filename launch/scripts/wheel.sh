@@ -3,7 +3,7 @@
 #
 #   launch/scripts/wheel.sh [OUT_FOLDER]       (default: dist)
 #
-# The shared libraries that pip does not bring (protobuf, Z3, Cbc, ...) are put into the wheel, and its tag tells the
+# The shared libraries that pip does not bring (protobuf, Z3, Cbc, ...) are put into the wheel, and its tag shows the
 # glibc that it needs (manylinux). LibTorch is not in it: it comes as the package torch. The build folder build/wheel-* is
 # kept, so that a second call takes seconds; the first one takes what ccache has.
 set -euo pipefail

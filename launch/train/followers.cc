@@ -45,7 +45,7 @@ void tune_learner(const RunConfig& config, const exec::Device& device) { exec::t
 int as_follower(comm::Mailbox& mailbox, int learners, const std::function<int()>& work) {
   try {
     return work();
-  } catch (const comm::NoAnswer& e) {  // whoever is silent, the first learner notices too, and decides
+  } catch (const comm::NoAnswer& e) {  // the first learner notices a silent rank too, and decides
     std::fprintf(stderr, "rlgo: rank %d: error: %s\n", mailbox.rank(), e.what());
     return kRestartStatus;
   } catch (const std::exception& e) {  // LibTorch's errors are not rlgo's

@@ -18,8 +18,8 @@ void tune_learner(const RunConfig& config, const exec::Device& device);
 
 // The other learners, to the end. Returns the exit status.
 int run_follower(const RunConfig& config, comm::Comm& comm);
-// What run_follower puts around its work: whatever it throws, LibTorch's errors included, the other learners are told
-// before it goes on; where somebody is silent, the status of a run that is to be started again is returned.
+// What run_follower puts around its work: whatever it throws, LibTorch's errors included, the other learners are
+// informed before it continues; where somebody is silent, the status of a run that is to be started again is returned.
 int as_follower(comm::Mailbox& mailbox, int learners, const std::function<int()>& work);
 
 }  // namespace rlgo::launch

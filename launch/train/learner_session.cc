@@ -74,7 +74,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
   cost_server_ = std::make_unique<learner::CostServer>(prices_.table, mailbox_, actors, prices_.groups);
 }
 
-// The script that started this job (launch/scripts/job.sh) goes on with exactly this run after a crash.
+// The script that started this job (launch/scripts/job.sh) continues with exactly this run after a crash.
 static void tell_job(const learner::RunFolder& folder) {
   const char* job = std::getenv("RLGO_JOB_FOLDER");
   if (job == nullptr || !std::filesystem::is_directory(job)) return;
@@ -176,7 +176,7 @@ void LearnerSession::resume() {
   const auto expect = [&](const char* what, const std::string& now, const char* other) {
     const auto at = c.texts.find(what);
     if (at == c.texts.end() || at->second != now)
-      fail("{}: made with {}; a run goes on only with what it began with", found.path.string(), other);
+      fail("{}: made with {}; a run continues only with what it began with", found.path.string(), other);
   };
   expect("graph_hash", hex(learner::graphs_hash(graphs_)), "another graph (--graph, --dim, --zoo.*)");
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
@@ -312,7 +312,7 @@ int LearnerSession::finish(const learner::LoopResult& result) {
             result.state.steps);
   if (result.reason == learner::StopReason::too_few_actors ||
       (result.reason == learner::StopReason::interrupted && restart_wanted())) {
-    log_.info("the state is stored; rlgo --resume {} goes on", folder_.path.string());
+    log_.info("the state is stored; rlgo --resume {} continues", folder_.path.string());
     return kRestartStatus;  // the end may be seconds away: no measurements
   }
   std::string summary;

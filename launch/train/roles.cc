@@ -80,7 +80,7 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
   } catch (
       const comm::NoAnswer& e) {  // the last checkpoint is sound; the networks here may be in the middle of an update
     stop_actors(mailbox);
-    std::fprintf(stderr, "rlgo: error: %s; the run can go on from its last checkpoint with --resume\n", e.what());
+    std::fprintf(stderr, "rlgo: error: %s; the run can continue from its last checkpoint with --resume\n", e.what());
     return kRestartStatus;
   } catch (...) {
     stop_actors(mailbox);
@@ -112,7 +112,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   const auto starts = prices.table ? env::told_starts : env::make_starts;
   for (auto& graph : graphs) graph.starts = starts(config.env, graph.model.graph, rules, *prices.model);
   const bool infers = actors::infers(config.loop.inference, comm.rank());
-  const int envs = infers ? 1 : config.envs_per_actor;  // one tells what observations look like
+  const int envs = infers ? 1 : config.envs_per_actor;  // one shows what observations look like
   const auto player = make_player(
       config, learner::make_envs(graphs, rules, prices.model, config.env, timer_of(here), envs),
       dreams_on(config, comm.rank(), comm.size()), infers ? exec::resolve_device(config.device) : exec::Device());
@@ -136,7 +136,7 @@ int run_alone(RunConfig& config, const std::string& config_text) {
                                   learner::make_envs(session.graphs(), session.rules(), session.prices().model,
                                                      config.env, timer_of(config), config.envs_per_actor),
                                   false);
-  // The learner's table is used as it is: what it tells of new rows is for actors with a copy.
+  // The learner's table is used as it is: which rows are new matters to actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
   actors::ActorLoop actor(actor_box, *player.envs, *player.policy,
                           actor_options(config, player, session.rules()->hash()), std::move(handlers));

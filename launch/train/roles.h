@@ -25,8 +25,8 @@ constexpr double kStartSilence_s = 600;
 std::optional<comm::Incoming> wait_for_start(comm::Mailbox& mailbox, comm::Tag tag, double silence_s,
                                              const std::function<bool()>& should_stop);
 
-// A rank that fails before its part begins. Rank 0: tells the others to stop. The others: whether rank 0 has failed
-// too, as it does where all read the same bad options; it alone tells then.
+// A rank that fails before its part begins. Rank 0: asks the others to stop. The others: whether rank 0 has failed
+// too, as it does where all read the same bad options; it alone reports then.
 bool stopped_too(comm::Comm& comm);
 // Rank 0 of several: learns, prices, stores. Returns the exit status.
 int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& comm);

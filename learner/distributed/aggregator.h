@@ -3,7 +3,7 @@
 // parts of its own; and what rank 0 sends to many of them, above all weights, comes to it once. So rank 0's work, and
 // what goes over the network, does not grow with the actors of a node.
 //
-// Where an aggregator dies or leaves, rank 0 tells its node's actors to speak for themselves (Tag::route); what it had
+// Where an aggregator dies or leaves, rank 0 asks its node's actors to speak for themselves (Tag::route); what it had
 // not passed on by then is lost.
 #pragma once
 
@@ -32,7 +32,7 @@ struct AggregatorOptions {
 // One node's. Used by the thread that uses the mailbox.
 class Aggregator {
  public:
-  // `on_trajectory` (or empty): each real episode that is passed on, for the store. What it throws goes to whoever
+  // `on_trajectory` (or empty): each real episode that is passed on, for the store. What it throws goes to the one that
   // reads the mailbox.
   Aggregator(comm::Mailbox& mailbox, AggregatorOptions options, std::function<void(const Episode&)> on_trajectory = {});
 

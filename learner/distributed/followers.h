@@ -1,5 +1,5 @@
-// The learners beside the first: it leads, they follow. The leader talks to the actors, decides what comes next, and
-// tells them; then all take part in the same update.
+// The learners next to the first: it leads, they follow. The leader talks to the actors, decides what comes next, and
+// informs them; then all take part in the same update.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace rlgo::learner {
 
-// What a learner tells after an update.
+// What a learner shows after an update.
 struct FollowerReport {
   uint64_t digest = 0;                      // of everything that must be the same on all learners
   double update_s = 0;                      // of which

@@ -1,5 +1,5 @@
 // Why buckets: one sum over the learners for each parameter would wait for a message each. Gradients of about a
-// megabyte are summed as soon as the backward pass has all of them, while it goes on with the layers below.
+// megabyte are summed as soon as the backward pass has all of them, while it continues with the layers below.
 #include "learner/distributed/gradients.h"
 
 #include <ATen/ops/_fused_adam.h>
@@ -43,7 +43,7 @@ GradientSum::~GradientSum() {
 }
 
 void GradientSum::make_buckets() {
-  // What travels while backward goes on is cut; the host's sum is one.
+  // What travels while backward continues is cut; the host's sum is one.
   const int64_t limit = group_->gpu() != nullptr ? kBucketBytes / static_cast<int64_t>(parameters_[0].element_size())
                                                  : std::numeric_limits<int64_t>::max();
   const int64_t align = kAlignBytes / static_cast<int64_t>(parameters_[0].element_size());

@@ -12,9 +12,9 @@ namespace rlgo::learner {
 
 // The parameters' gradients lie in a few flat buffers ("buckets"), the last parameters first, as backward fills them.
 // On a GPU of its own each learner sends a bucket as soon as backward has filled it and all before it (hooks on the
-// parameters, as in LibTorch's DistributedDataParallel); the first ones travel while backward goes on. On the host the
-// buckets are summed after backward. Every parameter has a gradient, 0 where backward gave none, so that the learners
-// agree on what Adam does.
+// parameters, as in LibTorch's DistributedDataParallel); the first ones travel while backward continues. On the host
+// the buckets are summed after backward. Every parameter has a gradient, 0 where backward gave none, so that the
+// learners agree on what Adam does.
 class GradientSum {
  public:
   // Parameters of one type on one device, which keep their gradients in here from now on.

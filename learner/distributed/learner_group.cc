@@ -72,7 +72,7 @@ void LearnerGroup::send(int place, std::string message) const {
   mailbox_->send(ranks_.at(static_cast<size_t>(place)), Tag::learner, std::move(message));
 }
 
-// A share travels as messages of some trajectories each; the first byte tells whether more follow.
+// A share travels as messages of some trajectories each; the first byte shows whether more follow.
 std::vector<std::string> LearnerGroup::receive_share() const {
   std::vector<std::string> own;
   for (bool more = true; more;) {

@@ -3,7 +3,7 @@
 //     the real environment in between and at the end, from which the model learns too (--wm.on-policy). Where one finds
 //     that dreams do not keep their promise (--dream.guard), the controller plays real episodes in place of dreams
 //     until the next one, and the model learns from these.
-//   hybrid: real play of the controller trains controller and model together; once the model foretells rewards well
+//   hybrid: real play of the controller trains controller and model together; once the model predicts rewards well
 //     enough, and dreams keep their promise, dreams that branch from real states train the controller too.
 #pragma once
 
@@ -56,7 +56,7 @@ class DreamAgent : public Algorithm {  // world model and controller
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
   void store(Checkpoint& checkpoint) const override;
   void restore(const Checkpoint& checkpoint) override;
-  // How well the model foretells episodes that its controller has played.
+  // How well the model predicts episodes that its controller has played.
   WorldCheck check(std::span<const mdp::Trajectory* const> episodes, uint64_t key) {
     return check_world(*dreamer_, world_, episodes, options_.dream, key);
   }

@@ -1,4 +1,4 @@
-// Does a dream keep its promises? What a world model and its dreams say of real episodes, beside what came of them.
+// Does a dream keep its promises? What a world model and its dreams say of real episodes, next to what came of them.
 #pragma once
 
 #include <memory>
@@ -41,7 +41,7 @@ std::vector<DreamReturn> compare_returns(actors::Dreamer& dreamer, const RealSta
                                          const actors::DreamOptions& options, std::span<const int> horizons,
                                          uint64_t key);
 
-// How well a world model foretells episodes of its own controller.
+// How well a world model predicts episodes of its own controller.
 struct WorldCheck {
   // With these clips.
   struct Variant {

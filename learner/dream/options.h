@@ -16,7 +16,7 @@ struct WorldTrainerOptions {
   double learning_rate_end = 1e-5;  // <= learning_rate; reached at progress 1 by a polynomial of degree 2
   int passes = 16;                  // over the trajectories of an update
   int batch = 4;                    // episodes side by side, >= 1
-  int sequence = 16;           // steps of back-propagation through time; longer episodes go on with the state so far
+  int sequence = 16;           // steps of back-propagation through time; longer episodes continue with the state so far
   double max_grad_norm = 1.0;  // 0 = off
   double reward_weight = 1, terminal_weight = 1, terminal_positive_weight = 1, present_weight = 1, count_weight = 1;
   double variance_weight = 1;  // train_encoder: keeps the deviation of each latent above kMinLatentDeviation
@@ -42,7 +42,7 @@ inline constexpr Named<DreamStart> kDreamStarts[] = {{"initial", DreamStart::ini
 
 struct DreamAgentOptions {
   // False (model-based): random play trains the world model, then the controller learns in its dreams alone and its
-  // evaluations train the model on. True (hybrid): real play trains both; dreams join in once the model foretells
+  // evaluations train the model on. True (hybrid): real play trains both; dreams join in once the model predicts
   // rewards well enough.
   bool hybrid = false;
   EncoderSource encoder = EncoderSource::random;

@@ -1,4 +1,4 @@
-// How well the world model foretells.
+// How well the world model predicts.
 #include <algorithm>
 #include <cmath>
 #include <limits>

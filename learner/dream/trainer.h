@@ -23,7 +23,7 @@ namespace rlgo::learner {
 
 inline constexpr double kMinLatentDeviation = 0.1;
 
-// How well a model foretells episodes that it did not see. Latents standardised, rewards in their own units.
+// How well a model predicts episodes that it did not see. Latents standardised, rewards in their own units.
 struct WorldScore {
   int64_t steps = 0;
   double nll = 0;                // nats per latent dimension and step
@@ -59,7 +59,7 @@ class WorldTrainer {  // of one world model
   //
   // Several learners give their parts of the trajectories and all get what one learner would with the whole of them
   // (see PpoTrainer::update): minibatches, means and statistics run over the steps of all. Held-out episodes are for
-  // the head; others leave theirs out (is_held_out tells). All get its score's reward_correlation and steps.
+  // the head; others leave theirs out (is_held_out shows). All get its score's reward_correlation and steps.
   WorldStats update(std::span<const mdp::Trajectory* const> trajectories, double progress, Rng& shuffle,
                     const std::function<void()>& between = {});
   // What is clipped to its range (WorldModel::clip_reward, clip_latent).

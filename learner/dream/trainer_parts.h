@@ -35,7 +35,7 @@ struct WorldTrainer::Sums {
   int64_t chunks = 0;
 };
 
-// Standardised latents of a chunk of T steps: what the model reads, and what it must foretell.
+// Standardised latents of a chunk of T steps: what the model reads, and what it must predict.
 struct WorldTrainer::Latents {
   torch::Tensor input;   // [T, B, Z]
   torch::Tensor target;  // [T, B, Z] without gradient

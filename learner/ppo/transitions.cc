@@ -130,7 +130,7 @@ void Pass::add(const std::vector<int64_t>& chosen) {
   }
 }
 
-// The next minibatch, and elsewhere than on the CPU those that fit beside it.
+// The next minibatch, and elsewhere than on the CPU those that fit next to it.
 void Pass::join() {
   const bool ahead = !device_.is_cpu();
   for (joined_ = next_; joined_ < minibatches_.size();) {

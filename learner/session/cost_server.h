@@ -16,7 +16,7 @@
 
 namespace rlgo::learner {
 
-// Rank 0. Answers questions out of `table` (which measures what it does not have) and tells the other actors of new
+// Rank 0. Answers questions out of `table` (which measures what it does not have) and informs the other actors of new
 // rows.
 class CostServer {
  public:
@@ -28,7 +28,7 @@ class CostServer {
   // that cannot be measured is answered with its signature and the reason.
   void answer(const comm::Incoming& request);
   // Sends all rows that came since the last call (at first: all of them, even if none) to every actor. The first such
-  // message tells the actors that rank 0 has read model, rules and options without an error: they wait for it.
+  // message informs the actors that rank 0 has read model, rules and options without an error: they wait for it.
   void publish();
 
  private:

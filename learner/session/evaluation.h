@@ -39,7 +39,7 @@ std::string to_text(const Evaluation& evaluation);
 // Members of the document "rlgo.evaluate/1".
 report::Json to_json(const Evaluation& evaluation);
 
-// How well the world model of an agent foretells sampled episodes of its controller, as many as `how` asks for. `envs`
+// How well the world model of an agent predicts sampled episodes of its controller, as many as `how` asks for. `envs`
 // and `policy` play with the agent's weights. Throws Error where the agent has no world model, or an episode fails.
 WorldCheck check_world(Algorithm& agent, mdp::BatchEnv& envs, actors::Policy& policy, actors::EvaluationOptions how);
 

@@ -111,7 +111,7 @@ Description describe_run(const RunFolder& folder) {
   Description out{fmt::format("run {}\n", folder.path.string()), {{"kind", "run"}, {"run", folder.path.string()}}};
   const bool ended = fs::exists(folder.summary());
   out.text += ended ? read_file(folder.summary())
-                    : "no summary.txt: the run has not ended (or was killed); go on with --resume\n";
+                    : "no summary.txt: the run has not ended (or was killed); continue with --resume\n";
   out.json["ended"] = ended;
   out.json["result"] = fs::exists(folder.result()) ? Json::parse(read_file(folder.result()), nullptr, false) : Json();
   out.json["store"] = nullptr;

@@ -1,4 +1,4 @@
-// What a run tells of itself while it goes on: the row of metrics.csv that an epoch makes (docs/metrics.md), and its
+// What a run reports while it continues: the row of metrics.csv that an epoch makes (docs/metrics.md), and its
 // options for TensorBoard.
 #pragma once
 

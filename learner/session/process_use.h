@@ -1,4 +1,4 @@
-// What processes of this machine use, as /proc tells it: for rlgo bench scale.
+// What processes of this machine use, as /proc shows it: for rlgo bench scale.
 #pragma once
 
 #include <cstdint>

@@ -85,7 +85,7 @@ std::vector<std::string> changed_options(const Checkpoint& c, const std::string&
     const auto at = before.find(key);
     if (at == before.end() || at->second == value) continue;
     if (const char* what = fixed(key))
-      fail("{}: made with {} ({} = {}, not {}); a run goes on only with what it began with: begin a new one", place,
+      fail("{}: made with {} ({} = {}, not {}); a run continues only with what it began with: begin a new one", place,
            what, key, at->second, value);
     changed.push_back(fmt::format("{} = {} (was {})", key, value, at->second));
   }

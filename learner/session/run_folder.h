@@ -37,7 +37,7 @@ struct RunFolderOptions {
   std::filesystem::path runs = "runs";  // folder of run folders
   std::string name;                     // of the new run's; "": `default_name`, with a number where that is taken
   std::string default_name = "run";
-  std::filesystem::path resume;  // a run folder to go on in; "": a new one
+  std::filesystem::path resume;  // a run folder to continue in; "": a new one
 };
 // Creates the folder for a new run (a name that is taken is an Error when `name` gave it, else a number is added), or
 // opens the one to resume. Throws Error where it cannot be written, and where another process writes there.

@@ -149,7 +149,7 @@ std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, const std::sh
     if (before != checkpoint.numbers.end() && before->second != best.initial_us()) {
       changed.push_back(fmt::format(
           "{}: the unmodified graph costs {:.6g} us now, {:.6g} us when the checkpoint was made: the best graph is "
-          "priced anew",
+          "priced again",
           graphs[k].name, best.initial_us(), before->second));
       stored.cost_us.clear();
       rules::replay(graphs[k].model.graph, rules, stored.rewrites, max_locations,

@@ -73,7 +73,7 @@ uint64_t graphs_hash(const std::vector<RunGraph>& graphs);
 // The best graphs in a checkpoint.
 void store_best(const std::vector<RunGraph>& graphs, const rules::RuleSet& rules, Checkpoint& checkpoint);
 // Takes them out of it; archives begin with them. Returns a line for each whose prices have changed since then: its
-// best is priced anew. Throws Error, which names `place`, where one is missing or of another graph.
+// best is priced again. Throws Error, which names `place`, where one is missing or of another graph.
 std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, const std::shared_ptr<const rules::RuleSet>& rules,
                                     cost::CostModel& cost, int max_locations, const Checkpoint& checkpoint,
                                     const std::string& place);

@@ -12,7 +12,7 @@ CONVOLUTIONAL = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1"]
 
 
 def claim(text):
-    """Marks a function that answers (verdict, what is recorded, interval, revision or what tells it, command)."""
+    """Marks a function that answers (verdict, what is recorded, interval, revision or what shows it, command)."""
 
     def mark(function):
         function.claim = text

@@ -138,7 +138,7 @@ def declare(commands):
     racing.add_argument("--seconds", type=float, default=8.0, help="time of a graph's race, about (default 8)")
 
     one_file = lambda what: lambda parser: parser.add_argument("path", type=Path, help=what)  # noqa: E731
-    add("search-trace", lambda o: (*searches.trace(o.path), []), "best cost of searches over candidates and time", one_file("what rlgo search --curve wrote; NAME.csv beside NAME-curve.csv gives the totals"), output)
+    add("search-trace", lambda o: (*searches.trace(o.path), []), "best cost of searches over candidates and time", one_file("what rlgo search --curve wrote; NAME.csv next to NAME-curve.csv gives the totals"), output)
     add("temperature", lambda o: (*temperature.sweep(o.path), []), "table 5.1: sweep over the dream's temperature", one_file("temperature.csv, or the folder of the sweep"), output)
     add("micro", lambda o: (*micro.micro(o.path), []), "parts of a search step over the size of the graph", one_file("rlgo_bench_micro --benchmark_format=csv"), output)
 
@@ -149,7 +149,7 @@ def declare(commands):
     to_minari.add_argument("--episodes", type=int, default=0, help="of each run, at most; 0: all")
     to_minari.add_argument("--graphs", action="store_true", help="with the graphs themselves, padded to the largest")
     add("export-tensorboard", export_tensorboard, "metrics for TensorBoard (needs tensorboardX)", run_options, into)
-    watching = add("watch", watch_run, "a run in the terminal while it goes on, until it has ended (Ctrl-C: earlier)", one_file("run folder"))
+    watching = add("watch", watch_run, "a run in the terminal while it continues, until it has ended (Ctrl-C: earlier)", one_file("run folder"))
     watching.add_argument("--seconds", type=float, default=2.0, help="between two pictures (default 2)")
     watching.add_argument("--once", action="store_true", help="one picture")
     every = add("all", lambda o: (record.record(o.folder, o.out, o.only, main), []), "all figures and tables of a folder of runs made by results/record.py")

@@ -1,4 +1,4 @@
-"""Best cost against real steps (results/sample_efficiency.py): what runs found within some budgets, as rows of a table, and as a page tells them."""
+"""Best cost against real steps (results/sample_efficiency.py): what runs found within some budgets, as rows of a table, and as a page shows them."""
 import bisect
 import csv
 import json

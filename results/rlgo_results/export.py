@@ -23,7 +23,7 @@ def optional(module, package):
 
 
 def csv(runs, out):
-    """out/runs.csv, metrics.csv, episodes.csv, steps.csv: all runs, told apart by the column `run`. Returns {file: rows}."""
+    """out/runs.csv, metrics.csv, episodes.csv, steps.csv: all runs, distinguished by the column `run`. Returns {file: rows}."""
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     tables = {"runs": pd.DataFrame([{"run": run.name, "path": str(run.path), "revision": run.revision, **run.config} for run in runs]),

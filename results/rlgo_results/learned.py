@@ -20,7 +20,7 @@ def told_by(rows):
     return f"{', '.join(f'{float(s):g}' for s in seconds)} s for each method; rlgo {revisions_of(rows)}; {', '.join(machines)}."
 
 
-OTHERS = ["learned", "train"]  # methods beside the default search
+OTHERS = ["learned", "train"]  # methods next to the default search
 
 
 def in_equal_seconds(rows):

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
-# Okabe and Ito's palette: told apart by people who are colour-blind.
+# Okabe and Ito's palette: distinguished by people who are colour-blind.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31", "#7F7F7F"]
 KNOWN = {"model-free": 0, "model-based": 1, "hybrid": 2, "random": 8,
          "resnet18": 0, "resnet50": 5, "inception_v3": 2, "squeezenet1_1": 1, "bert": 3}  # fmt: skip

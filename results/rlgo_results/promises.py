@@ -53,16 +53,6 @@ class Told:
         return " | ".join(mean_of(self.whole.get(key, []), name, 2) for name in RETURNS)
 
 
-def short(rows):
-    """Dreamed and real returns, without clips in ten steps, and in whole episodes; means over seeds."""
-    ten, whole = runs_of(rows, "none"), runs_of(rows, "as trained", "episode")
-    lines = ["| graph | before, ten steps: dreamed, % | real, % | today, ten steps: dreamed, % | real, % | whole episodes: dreamed, % | real, % |", "|---|" + "---|" * 6]
-    for graph in sorted({g for g, form in ten if form in FORMS}):
-        shown = [ten.get((graph, "before"), []), ten.get((graph, "after"), []), whole.get((graph, "after"), [])]
-        lines.append(f"| {graph} | " + " | ".join(mean_of(of, name, 2) for of in shown for name in ("dream_return_percent", "real_return_percent")) + " |")
-    return lines
-
-
 EARLIER = "earlier_without_"  # recorded before a model learned from evaluations
 
 

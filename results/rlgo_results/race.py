@@ -148,7 +148,7 @@ def in_tensorrt(path, feeds):
         raise RuntimeError(f"needs a GPU: this ONNX Runtime has no {provider}, which onnxruntime-gpu with TensorRT's libraries has")
     os.environ["NVIDIA_TF32_OVERRIDE"] = "0"
     session = ort.InferenceSession(str(path), session_options(1), providers=[provider])
-    if session.get_providers()[0] != provider:  # ONNX Runtime goes on with the processor
+    if session.get_providers()[0] != provider:  # ONNX Runtime continues with the processor
         raise RuntimeError(f"needs a GPU: {provider} did not load")
     run = lambda: session.run(None, feeds)  # noqa: E731
     return Timed(run, threads=1, clock=time.perf_counter_ns), run

@@ -70,6 +70,6 @@ def record(folder, out, only, main):
     epochs = [len(run.metrics) for run in runs if len(run.metrics)]
     head = (f"# Figures and tables of small real runs\n\nMade by `results/record.py` and `results/analyse all {folder} --out {out}` on {date.today()}; "
             f"rlgo {revisions}, analysis at {commit()}; {machine()}, Python {platform.python_version()}.\n"
-            f"Small: {min(epochs, default=0)} to {max(epochs, default=0)} epochs of training, where RLFlow has 2,000. docs/analysis.md says what each command does.\n")  # fmt: skip
+            f"Small: {min(epochs, default=0)} to {max(epochs, default=0)} epochs of training, where RLFlow has 2,000. docs/analysis.md states what each command does.\n")  # fmt: skip
     (out / "README.md").write_text(head + "".join(f"\n{section}" for section in sections), encoding="utf-8")
     return f"{out}/README.md" + (f"; failed: {', '.join(failed)}" if failed else "")

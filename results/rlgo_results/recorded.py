@@ -8,7 +8,7 @@ from .means import geometric_mean, interval
 
 
 class Missing(Exception):
-    """What a page tells is not recorded."""
+    """What a page shows is not recorded."""
 
 
 class Found(dict):

@@ -1,4 +1,4 @@
-"""Run folders: options, metrics, the closing summary; also of runs that go on or were killed."""
+"""Run folders: options, metrics, the closing summary; also of runs that continue or were killed."""
 import csv
 import io
 import math
@@ -79,7 +79,7 @@ def geometric_mean(values):
 
 
 class Run:
-    """A run folder. What a run that goes on, or was killed, has not written yet is empty or None."""
+    """A run folder. What a run that continues, or was killed, has not written yet is empty or None."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -122,7 +122,7 @@ class Run:
 
     @cached_property
     def metrics(self):
-        """metrics.csv, numbers throughout. A last line that is cut off (the run goes on, or was killed) is left out; means over the
+        """metrics.csv, numbers throughout. A last line that is cut off (the run continues, or was killed) is left out; means over the
         episodes of an epoch that had none are empty, where the file says 0."""
         text = self._text("metrics.csv")
         lines = text.split("\n")
@@ -177,7 +177,7 @@ class Run:
     def state(self):
         if self.summary:
             return "ended"
-        return "going on, or killed" if len(self.metrics) else "nothing yet"
+        return "continuing, or killed" if len(self.metrics) else "nothing yet"
 
     def rollouts(self, steps=True):
         """See store.load; its problems are added to the run's."""

@@ -10,7 +10,7 @@ from .plot import PERCENT, Result, legend, new_figure
 from .runs import Run, measured_in, parse_csv, read_trace
 
 AGENTS = ("model-free", "model-based", "hybrid", "random")
-SHOWN = {"5.1": (), "5.2": ("model-free",), "5.4": ("model-free", "model-based")}  # agents beside the baselines
+SHOWN = {"5.1": (), "5.2": ("model-free",), "5.4": ("model-free", "model-based")}  # agents next to the baselines
 TITLES = {"5.1": "baselines", "5.2": "with the model-free agent", "5.4": "with the model-based controller"}
 COLOURS = {"unmodified": "#7F7F7F", "no rewriting": "#BBBBBB", "ONNX Runtime": "#56B4E9", "OpenVINO": "#CC79A7", "taso": "#D55E00",
            "greedy": "#E69F00", "model-free": "#0072B2", "model-based": "#009E73", "hybrid": "#8C6D31", "random": "#000000"}  # fmt: skip
@@ -74,7 +74,7 @@ def row_of(graph, runtime, system, seeds, reference_us):
 
 def verdicts(results):
     """Rows of what rlgo measured: the unmodified graph once a graph and runtime, and each system, mean over seeds. A system that changed nothing
-    has no times of its own: it counts as 1 beside those that were measured on its graph."""
+    has no times of its own: it counts as 1 next to those that were measured on its graph."""
     found = [(result, result.end_to_end) for result in results if result.system != "unmodified"]
     table = pd.DataFrame([t | {"graph": r.graph, "system": r.system} for r, t in found if t])
     if table.empty or not table["threads"].any():
@@ -130,7 +130,7 @@ def draw(axes, table, systems, graphs):
 
 
 def by_themselves(results):
-    """Of a graph of which some were measured by themselves (latency.txt), these alone: trainings measure beside others."""
+    """Of a graph of which some were measured by themselves (latency.txt), these alone: trainings measure next to others."""
     alone = {r.folder: r.graph for r in results if (r.folder / "latency.txt").is_file()}
     return [r for r in results if r.folder in alone or r.graph not in alone.values()]
 

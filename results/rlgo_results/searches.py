@@ -12,7 +12,7 @@ COLOURS = {"taso": "#D55E00", "greedy": "#0072B2", "beam": "#009E73", "random": 
 
 
 def read(path):
-    """(curve, totals): totals from the table beside a file NAME-curve.csv, NAME.csv, where it is there."""
+    """(curve, totals): totals from the table next to a file NAME-curve.csv, NAME.csv, where it is there."""
     curve = parse_csv(path)
     if list(curve.columns) != COLUMNS:
         raise ValueError(f"{path}: not what rlgo search --curve writes (columns {', '.join(COLUMNS)})")

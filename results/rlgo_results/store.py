@@ -123,7 +123,7 @@ class Part:
         for flag in FLAGS:
             columns[flag] = columns[flag].astype(bool)
         lengths = np.diff(self.step_offset)
-        # Each episode's own sum, first step first: the same bits whatever stands beside it in the part (differences of running sums are not).
+        # Each episode's own sum, first step first: the same bits whatever stands next to it in the part (differences of running sums are not).
         returns = np.bincount(np.repeat(np.arange(len(self)), lengths), weights=self._array("steps/reward"), minlength=len(self))
         return columns | {"steps": lengths, "return": returns}
 

@@ -8,7 +8,7 @@ NORMAL_95 = 1.96
 
 
 def half_width(values):
-    """Half of the interval's width; nan for one value, which tells no spread."""
+    """Half of the interval's width; nan for one value, which shows no spread."""
     if len(values) < 2:
         return math.nan
     degrees = len(values) - 1

@@ -1,4 +1,4 @@
-"""A run in a terminal while it goes on: what it has found, how fast it is, and its curves as lines of blocks."""
+"""A run in a terminal while it continues: what it has found, how fast it is, and its curves as lines of blocks."""
 import csv
 import io
 import math
@@ -55,7 +55,7 @@ def draw(folder, width=80):
     folder = Path(folder)
     rows = read(folder)
     ended = (folder / "summary.txt").is_file()
-    lines = [f"{folder}: {'ended' if ended else 'going on' if rows else 'no epoch is done yet'}"]
+    lines = [f"{folder}: {'ended' if ended else 'continuing' if rows else 'no epoch is done yet'}"]
     if rows:
         last = rows[-1]
         lines.append(f"epoch {last.get('epoch', math.nan):.0f}, {last.get('steps', math.nan):.0f} steps in {last.get('episodes', math.nan):.0f} episodes, "

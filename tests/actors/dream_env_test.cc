@@ -175,7 +175,7 @@ TEST(DreamEnv, NeedsAStart) {
   EXPECT_THROW(env.reset(0, 1), Error);
 }
 
-// Without NO-OP random play goes on to the step limit.
+// Without NO-OP random play continues to the step limit.
 TEST(RandomPolicy, StopsAtNothingWhereItIsToldSo) {
   mdp::Observation o, stuck;
   o.counts = {2, 1, 0};
@@ -202,7 +202,7 @@ TEST(Dreamer, GoesThroughBytes) {
   EXPECT_THROW(b->unpack("nonsense"), Error);
 }
 
-// An episode that began at random goes on at random, whatever plays beside it, and does not touch the others.
+// An episode that began at random continues at random, whatever plays next to it, and does not touch the others.
 TEST(DreamerPolicy, EpisodesWithoutLatentsGoOnAtRandom) {
   const auto d = make();
   DreamerPolicy policy(d);
@@ -222,7 +222,7 @@ TEST(DreamerPolicy, EpisodesWithoutLatentsGoOnAtRandom) {
   EXPECT_FLOAT_EQ(together[0].log_prob_rule, -std::log(3.0f));
 }
 
-// Real episodes carry the latents that the world model works out along the way; at random they carry none.
+// Real episodes carry the latents that the world model computes along the way; at random they carry none.
 TEST(LatentEnv, AddsLatentsToRealObservations) {
   const auto d = make();
   std::vector<std::unique_ptr<mdp::Env>> list;

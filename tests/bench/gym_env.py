@@ -1,4 +1,4 @@
-"""Steps a second of rlgo/Rewrite-v0 and of its vector form beside the C++ environment's, at the same random actions.
+"""Steps a second of rlgo/Rewrite-v0 and of its vector form next to the C++ environment's, at the same random actions.
 
     PYTHONPATH=build/release/python python3 tests/bench/gym_env.py [GRAPH...]
 """

@@ -2,7 +2,7 @@
 //
 //   build/release/rlgo_bench_micro --benchmark_format=csv > micro.csv; results/analyse micro micro.csv --out micro.svg
 //
-// The argument of each benchmark is about the number of nodes; the label tells the exact one. Parts that must not grow
+// The argument of each benchmark is about the number of nodes; the label shows the exact one. Parts that must not grow
 // with it: match_update (but for putting matches in order), price. Parts that copy a graph and so must: apply, copy,
 // order. match_all and hash_all are what match_update and price replace.
 #include <benchmark/benchmark.h>

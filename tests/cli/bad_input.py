@@ -202,7 +202,7 @@ def run_folders(folder):
 
 
 def under_mpirun(folder):
-    """under mpirun one rank tells, and all end"""
+    """under mpirun one rank reports, and all end"""
     for arguments, word in ((["--graph", "resnet5O"], "resnet50"), (["--graph", "toy_conv", "--epoch", 1], "epochs"), (["--graph", "toy_conv", "--runs", "/proc/rlgo"], "/proc/rlgo"),
                             (["inspect", "toy_conv"], "without mpirun")):
         done = rlgo(*arguments, *([] if arguments[0] == "inspect" else RANDOM), cwd=folder, status=None, ranks=3, timeout=300)

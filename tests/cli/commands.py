@@ -57,7 +57,7 @@ def unknown_options(folder):
 
 
 def old_names(folder):
-    """options by the names of earlier versions: on the command line, in a file, in a run that goes on; one line tells"""
+    """options by the names of earlier versions: on the command line, in a file, in a run that continues; one line shows"""
     (folder / "old.cfg").write_text("temperature = 0.5\ndream-start = replayed\n[outcome]\nrepeats = 3\nseeds = 1\n")
     options = ["--graph", "toy_conv", "--cost", "analytic", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 20]
     done = rlgo(*options, "--config", "old.cfg", "--wm-data", "store", "--name", "r", cwd=folder)

@@ -55,12 +55,12 @@ def at_the_start(folder):
 
 
 def in_the_store(folder):
-    """the store fills the disk while the run goes on"""
+    """the store fills the disk while the run continues"""
     fails_clearly(folder, 400, ["--graph", "toy_residual", "--epochs", 1000, "--store.episodes-per-part", 8])
 
 
 def in_a_checkpoint(folder):
-    """no room for another checkpoint: the last one is whole, and the run goes on from it where there is room again"""
+    """no room for another checkpoint: the last one is whole, and the run continues from it where there is room again"""
     options = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--epochs", 8, "--train.steps-per-epoch", 40, "--store.rollouts", "false", "--train.polish", "false"]
     with SmallDisk(folder, 700) as disk:
         done = rlgo(*options, "--checkpoint.every", 1, "--checkpoint.keep", 100, "--runs", disk, "--name", "r", cwd=folder, status=1, timeout=300)

@@ -56,7 +56,7 @@ def broadcasts(folder):
 
 
 def shared(folder):
-    """a weight that several operators read is not copied for each; where a constant gives way to its value, that is written"""
+    """a weight that several operators read is not copied for each; where a constant is replaced by its value, that is written"""
     square = array("w", np.random.default_rng(0).standard_normal((N, N)), "float32")
     both = [NODE("Transpose", ["w"], ["t"]), NODE("Mul", ["w", "half"], ["u"]), NODE("Exp", ["w"], ["v"]), NODE("MatMul", ["s", "t"], ["a"]),
             NODE("Mul", ["a", "u"], ["b"]), NODE("Sub", ["b", "v"], ["m"])]

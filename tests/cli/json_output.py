@@ -158,7 +158,7 @@ def verified(folder):
 
 
 def bench(folder):
-    """speeds are numbers; with --target the sums beside the whole models"""
+    """speeds are numbers; with --target the sums next to the whole models"""
     options = ["--graphs", "toy_conv", "--seconds", 0.1, *SMALL_NET, "--train.steps-per-epoch", 20, "--json", "-"]
     (graph,) = check(json.loads(rlgo("bench", *options, cwd=folder).stdout), "bench")["graphs"]
     assert graph["graph"] == "toy_conv" and min(graph["environment_steps_per_s"], graph["learner_transitions_per_s"]) > 0

@@ -1,4 +1,4 @@
-"""Several learners under mpirun: runs end, checksums agree, resume goes on, bad numbers and deaths end clearly."""
+"""Several learners under mpirun: runs end, checksums agree, resume continues, bad numbers and deaths end clearly."""
 import os
 import re
 import signal
@@ -11,7 +11,7 @@ DREAM = ["--dream.guard", 0, "--wm.share", 0.4, "--wm.passes", 2, "--wm.hidden",
 
 
 def agreed(run, learners):
-    """The log tells how the learners are joined, and that all ended with the same weights."""
+    """The log shows how the learners are joined, and that all ended with the same weights."""
     log = (run / "log.txt").read_text()
     assert f"{learners} learners; gradients are summed by ring of {learners} ranks on the CPU" in log, log
     sums = re.findall(r"learner (\d+): checksum of the weights ([0-9a-f]{16})", log)[-learners:]

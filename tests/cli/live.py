@@ -1,4 +1,4 @@
-"""A run as it goes on: event files that TensorBoard's own messages read, with the run's options; analyse watch."""
+"""A run as it continues: event files that TensorBoard's own messages read, with the run's options; analyse watch."""
 import io
 import struct
 import sys
@@ -67,7 +67,7 @@ def watched(folder):
     screen = Terminal()
     watch.watch(run, out=screen, sleep=lambda seconds: (run / "summary.txt").write_text(summary))
     pictures = screen.getvalue().split("\033[H\033[2J")[1:]
-    assert len(pictures) == 2 and "going on" in pictures[0] and "epoch 3" in pictures[0] and "best cost" in pictures[0], pictures
+    assert len(pictures) == 2 and "continuing" in pictures[0] and "epoch 3" in pictures[0] and "best cost" in pictures[0], pictures
     assert "ended" in pictures[1] and "equivalence" in pictures[1], pictures[1]
     plain = io.StringIO()
     watch.watch(run, out=plain)

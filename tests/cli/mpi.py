@@ -50,7 +50,7 @@ def four_that_ask_for_costs(folder):
 
 
 def shrinks_and_grows(folder):
-    """a run that goes on with fewer ranks, then with all again, plays no episode of any of them twice"""
+    """a run that continues with fewer ranks, then with all again, plays no episode of any of them twice"""
     rlgo("--graph", "toy_conv", *RANDOM, "--epochs", 2, "--train.steps-per-epoch", 300, "--train.reproducible", "true", "--name", "r", cwd=folder, ranks=4)
     for epochs, ranks in ((4, 2), (6, 4)):
         rlgo("--resume", "runs/r", "--epochs", epochs, cwd=folder, ranks=ranks)

@@ -25,11 +25,11 @@ def inspected(folder):
     """counts by kind and operator, and with --changes each by name"""
     save_model(folder / "m.onnx")
     text = rlgo("inspect", "m.onnx", cwd=folder).stdout
-    assert ("normalised: 2 worked out (Concat 1, Shape 1), 2 merged with equal ones (MatMul 1, initialiser 1), 1 bypassed (Identity 1), "
+    assert ("normalised: 2 computed (Concat 1, Shape 1), 2 merged with equal ones (MatMul 1, initialiser 1), 1 bypassed (Identity 1), "
             "3 removed, as no output needs them (Exp 1, Relu 1, initialiser 1)") in text, text
     assert "merged MatMul" not in text
     text = rlgo("inspect", "--changes", "m.onnx", cwd=folder).stdout
-    for line in ("merged initialiser 'v': the same as 'u'", "merged MatMul 'second': the same as 'first'", "bypassed Identity 'same': does nothing", "worked out Shape 'shape': i64[2]",
+    for line in ("merged initialiser 'v': the same as 'u'", "merged MatMul 'second': the same as 'first'", "bypassed Identity 'same': does nothing", "computed Shape 'shape': i64[2]",
                  "removed Exp 'dead': no output needs it", "removed Relu 'dead too': no output needs it", "removed initialiser 'unread': no output needs it"):
         assert f"  {line}\n" in text, (line, text)
 
@@ -45,12 +45,12 @@ def exported(folder):
 
 
 def told_by_a_run(folder):
-    """the summary of a run counts what was worked out at export; optimise tells what the import did, in its report too"""
+    """the summary of a run counts what was computed at export; optimise shows what the import did, in its report too"""
     save_model(folder / "m.onnx")
     rlgo("--graph", "m.onnx", "--agent", "random", "--cost", "analytic", "--epochs", 1, "--train.steps-per-epoch", 10, "--check.repeats", 3, "--check.seeds", 1, "--train.polish", "false",
          "--rules", SOURCE / "configs/rules/base.rules", "--name", "r", cwd=folder)
     summary = (folder / "runs/r/summary.txt").read_text()
-    assert "operators on weights alone worked out into" in summary, summary
+    assert "operators on weights alone computed into" in summary, summary
     done = rlgo("optimise", "m.onnx", "-o", "out.onnx", "--force", "--verbose", "--target", "libtorch", "--cost", "analytic", "--cost.folder", "", "--check.repeats", 5, "--seconds", 3, "--method", "greedy", "--report", "report.html",
                 cwd=folder, status=None)
     assert done.returncode in (0, 3) and "2 merged with equal ones (MatMul 1, initialiser 1)" in done.stdout, done.stdout + done.stderr

@@ -128,7 +128,7 @@ def prices_are_measured_in_batches(folder):
 
 
 def late_races_are_left_out(folder):
-    """comparisons take half of all time each: the model alone, the loads of the final one that fit into the bound, and none between; where the time went is told"""
+    """comparisons take half of all time each: the model alone, the loads of the final one that fit into the bound, and none between; where the time went is reported"""
     two_convs(folder / "toy.onnx")
     target = fake("outputs", "pause=2", f"log={folder}/log.txt")
     done = rlgo("optimise", "toy.onnx", "--target", target, "--cost", "analytic", "--cost.folder", "", "--seconds", "3", "--verbose", cwd=folder, status=None)
@@ -182,7 +182,7 @@ def bad_input(folder):
 
 
 def verdict_first(folder):
-    """the verdict first, then a table of before and after; --quiet leaves that alone, and nothing on standard error; --verbose tells all"""
+    """the verdict first, then a table of before and after; --quiet leaves that alone, and nothing on standard error; --verbose shows all"""
     two_convs(folder / "toy.onnx")
     brief = ["optimise", "toy.onnx", "-o", "f.onnx", "--report", "r.html", "--target", "libtorch", *BRIEF]
     lines = rlgo(*brief, cwd=folder).stdout.splitlines()
@@ -241,11 +241,11 @@ def prices_are_kept(folder):
     assert measured > 0 and " 0 known" in first.stdout and f" {measured} known" in again.stdout, first.stdout + again.stdout
     (table,) = (folder / "prices").iterdir()
     table.write_text("no table")
-    assert "starts anew" in rlgo("optimise", "toy.onnx", *options, "--verbose", cwd=folder, status=None).stderr
+    assert "starts again" in rlgo("optimise", "toy.onnx", *options, "--verbose", cwd=folder, status=None).stderr
 
 
 def learned_cost(folder):
-    """graphs are timed whole, told about and kept; the next call starts from them, and a damaged file is named"""
+    """graphs are timed whole, reported and kept; the next call starts from them, and a damaged file is named"""
     two_convs(folder / "toy.onnx", channels=8)
     options = ["--target", fake("outputs"), "--cost", "analytic", "--cost.folder", "", "--check.repeats", "5", "--seconds", "60", "--budget", "500", "--method", "learned", "--learned.data", "timed.tsv"]
     rlgo("optimise", "toy.onnx", *options, "--learned.graphs", "3", "--json", "told.json", cwd=folder, status=None)
@@ -262,7 +262,7 @@ def learned_cost(folder):
 
 
 def learns_while_it_searches(folder):
-    """--method train: the agent's search stands beside the others, and begins where they ended"""
+    """--method train: the agent's search stands next to the others, and begins where they ended"""
     two_convs(folder / "toy.onnx", channels=8)
     options = ["--target", fake("outputs"), "--cost", "analytic", "--cost.folder", "", "--check.repeats", "5", "--seconds", "12", "--budget", "500", "--method", "train"]
     rlgo("optimise", "toy.onnx", *options, "--json", "told.json", cwd=folder, status=None)

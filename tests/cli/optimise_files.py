@@ -1,4 +1,4 @@
-"""rlgo optimise and the files around a model: none is lost, links are followed as far as the runtime does, places that cannot be written are told first."""
+"""rlgo optimise and the files around a model: none is lost, links are followed as far as the runtime does, places that cannot be written are reported first."""
 import hashlib
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""rlgo optimise on models that made-up sizes do not fit: likely ones are found and told, else the end is status 3; candidates that a check refuses are repaired."""
+"""rlgo optimise on models that synthetic sizes do not fit: likely ones are found and told, else the end is status 3; candidates that a check refuses are repaired."""
 import sys
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""rlgo optimise: what it tells of normalisations, and of how far a check goes."""
+"""rlgo optimise: what it reports of normalisations, and of how far a check goes."""
 import json
 
 import numpy as np
@@ -31,9 +31,9 @@ def normalisations(folder):
     done = rlgo("optimise", "toy.onnx", "--report", "page.html", *QUICK, cwd=folder, status=None)
     assert done.returncode in (0, 3), done.stderr
     assert "normalised: 1 merged with equal ones (initialiser 1), 1 bypassed (Identity 1)" in done.stdout, done.stdout
-    assert "at export: " in done.stdout and "operators on weights alone worked out into" in done.stdout, done.stdout
+    assert "at export: " in done.stdout and "operators on weights alone computed into" in done.stdout, done.stdout
     page = (folder / "page.html").read_text()
-    for words in ("what the import did without, 2 in all", "bypassed Identity &#39;twin&#39;", "merged initialiser", "worked out at export"):
+    for words in ("what the import did without, 2 in all", "bypassed Identity &#39;twin&#39;", "merged initialiser", "computed at export"):
         assert words.replace("&#39;", "'") in page.replace("&#39;", "'").replace("&apos;", "'"), words
 
 
@@ -43,7 +43,7 @@ def unknown_operators(folder):
     save(folder / "toy.onnx", [*nodes, NODE("LRN", ["d"], ["y"], size=3)], weights)
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--force", *QUICK, cwd=folder, status=None)
     assert done.returncode in (0, 3), done.stderr
-    assert "in front of operators that rlgo does not compute (LRN 1): made-up functions stand for these" in done.stdout, done.stdout
+    assert "in front of operators that rlgo does not compute (LRN 1): synthetic functions stand for these" in done.stdout, done.stdout
 
 
 def nothing_is_compared(folder):
@@ -88,7 +88,7 @@ def no_time(folder):
 
 
 def learned_prices(folder):
-    """a PReLU is dear under ONNX Runtime: what is learned knows that, a formula does not; neither times anything for it"""
+    """a PReLU is expensive under ONNX Runtime: what is learned knows that, a formula does not; neither times anything for it"""
     weights = [ARRAY(np.random.default_rng(0).standard_normal((64, 64, 3, 3)).astype("float32"), "w"), ARRAY(np.full((64, 1, 1), 0.1, "float32"), "a")]
     nodes = [NODE("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]), NODE("PRelu", ["c", "a"], ["y"])]
     save(folder / "toy.onnx", nodes, weights, shape=[1, 64, 56, 56])

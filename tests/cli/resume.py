@@ -1,4 +1,4 @@
-"""--resume goes on as if the run had never stopped (one process: everything depends on the seed alone)."""
+"""--resume continues as if the run had never stopped (one process: everything depends on the seed alone)."""
 import re
 import shutil
 import socket
@@ -45,7 +45,7 @@ def random_agent(folder):
 
 
 def model_free_agent(folder):
-    """four epochs are two and two more: weights, optimiser and random streams go on"""
+    """four epochs are two and two more: weights, optimiser and random streams continue"""
     four_or_two_and_two(folder, ["--graph", "toy_conv", *QUICK, *SMALL_NET])
     losses = {row["policy_loss"] for row in metrics(folder / "runs/whole")}
     assert len(losses) == 4, f"it does not learn: {losses}"
@@ -86,7 +86,7 @@ def other_rules_refused(folder):
 
 
 def prices_that_changed(folder):
-    """the file of the cost profile changes between two starts: the best graph is priced anew, and that is said"""
+    """the file of the cost profile changes between two starts: the best graph is priced again, and that is said"""
     profile = (SOURCE / "configs/costs/cpu.cost").read_text()
     (folder / "mine.cost").write_text(profile)
     rlgo("--graph", "toy_conv", *RANDOM, *SIZE, "--cost.profile", "./mine.cost", "--epochs", 2, "--name", "r", cwd=folder)
@@ -96,7 +96,7 @@ def prices_that_changed(folder):
     assert changed != profile
     (folder / "mine.cost").write_text(changed)
     done = rlgo("--resume", "runs/r", "--epochs", 3, cwd=folder)
-    assert "the best graph is priced anew" in done.stderr, done.stderr
+    assert "the best graph is priced again" in done.stderr, done.stderr
     after = float(metrics(run)[-1]["best_cost_us"])
     assert after > 10 * before, (before, after)
 

@@ -14,7 +14,7 @@ def content(text):
 
 
 def made_anew(folder):
-    """the command is run as it stands there, beside copies of the files that it reads"""
+    """the command is run as it stands there, next to copies of the files that it reads"""
     shipped = (SOURCE / SHIPPED).read_text()
     words = shlex.split(re.search(r"^#   rlgo (rules generate .*)$", shipped, re.M)[1])
     shutil.copytree(SOURCE / "configs/rules", folder / "configs/rules")

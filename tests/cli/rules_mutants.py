@@ -5,7 +5,7 @@ from _rlgo import main, rlgo
 
 
 def sample(folder):
-    """those that pass are listed as true, with the reason, beside the axioms"""
+    """those that pass are listed as true, with the reason, next to the axioms"""
     totals, texts = [0, 0, 0], ""
     for first in (5, 7):
         text = rlgo("rules", "axioms", "--mutants", "--every", "40", "--first", first, "--tries", "500", "--instances", "60",

@@ -35,7 +35,7 @@ def feed(model, rng):
 
 
 def compare(before, after):
-    """the largest difference beside the largest element, or None where the runtime lacks an operator for these types"""
+    """the largest difference next to the largest element, or None where the runtime lacks an operator for these types"""
     try:
         first = session(before)
         values = feed(first, np.random.default_rng(7))

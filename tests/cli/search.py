@@ -70,7 +70,7 @@ def same_seed_same_result(folder):
 
 
 def several_graphs_and_files(folder):
-    """ONNX files beside zoo graphs; --out writes the best of each, checked and replayable"""
+    """ONNX files next to zoo graphs; --out writes the best of each, checked and replayable"""
     save_model(folder / "toy.onnx")
     text = rlgo("search", "--graph", "toy.onnx,toy_conv", *BASE, "--methods", "greedy,taso", "--budget", 300, "--csv", "out.csv", "--out", "result", cwd=folder).stdout
     assert [(row["graph"], row["method"]) for row in table(folder / "out.csv")] == [(g, m) for g in ("toy.onnx", "toy_conv") for m in ("greedy", "taso")]
@@ -125,7 +125,7 @@ def cost_profiles(folder):
         rlgo("search", "--graph", "toy_conv", *BASE, "--cost.profile", profile, "--method", "greedy", "--csv", "out.csv", cwd=folder)
         [row] = table(folder / "out.csv")
         assert row["cost"] == name, row
-    # 5 kernels of 100 us before, and next to nothing beside them
+    # 5 kernels of 100 us before, and next to nothing next to them
     assert 500 < float(row["before_us"]) < 505, row
 
 

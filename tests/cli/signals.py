@@ -1,5 +1,5 @@
 """SIGINT ends a run cleanly: status 0, checkpoint, closed store, best model, summary. SIGTERM and SIGUSR1 only store its
-state, and answer 75: start me again. --resume goes on in both cases."""
+state, and answer 75: start me again. --resume continues in both cases."""
 import os
 import signal
 import subprocess
@@ -31,7 +31,7 @@ def check_clean_end(folder, process, number=signal.SIGINT):
         complete(run)
         assert "interrupted" in (run / "summary.txt").read_text()
     else:
-        assert f"rlgo --resume {run.relative_to(folder)} goes on" in (run / "log.txt").read_text()
+        assert f"rlgo --resume {run.relative_to(folder)} continues" in (run / "log.txt").read_text()
         assert (run / f"checkpoints/checkpoint-{len(rows):08}.h5").exists(), "the checkpoint is not of the last epoch"
         assert not (run / "summary.txt").exists() and not list(run.rglob("*.tmp-*"))
     return rows, episodes
@@ -49,7 +49,7 @@ def alone(folder, number, options):
     assert [int(row["epoch"]) for row in again] == list(range(1, goal + 1))
     keys = stored(folder / "runs/r")[["rank", "episode"]].to_numpy().tolist()
     assert len(keys) > len(episodes) and len({tuple(key) for key in keys}) == len(keys), "an episode was played twice"
-    print(f"  stopped after {goal - 1} epochs and {len(episodes)} episodes, then went on")
+    print(f"  stopped after {goal - 1} epochs and {len(episodes)} episodes, then continued")
 
 
 def interrupt(folder):
@@ -129,7 +129,7 @@ def before_training(folder):
 
 
 def killed(folder):
-    """kill -9: all renamed parts can be read, --resume goes on from the last checkpoint"""
+    """kill -9: all renamed parts can be read, --resume continues from the last checkpoint"""
     process = start("--graph", "toy_conv", *QUICK, *SMALL_NET, *ENDLESS, "--checkpoint.every", 1, "--store.episodes-per-part", 4, cwd=folder)
     run = folder / "runs/r"
     wait_until("parts and checkpoints", lambda: len(list(run.glob("rollouts/part-*.h5"))) >= 3 and len(list(run.glob("checkpoints/checkpoint-*.h5"))) >= 2, process=process)

@@ -70,7 +70,7 @@ def agree(_):
 
 
 def runs(folder):
-    """the launcher's command line, with a smaller graph, fewer ranks and this folder: it runs, and again it goes on"""
+    """the launcher's command line, with a smaller graph, fewer ranks and this folder: it runs, and again it continues"""
     container = launcher()["containers"][0]
     script = SOURCE / "launch/scripts" / Path(container["command"][0]).name
     replaced = {"--np": "2", "--runs": str(folder / "runs"), "--graph": "toy_conv"}

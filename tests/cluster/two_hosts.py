@@ -44,7 +44,7 @@ class TwoHosts:
 
     def __exit__(self, *_):
         for name in self.names:
-            # Where the cable was cut, the far ranks wait for the learner for minutes: they would run beside the tests that follow.
+            # Where the cable was cut, the far ranks wait for the learner for minutes: they would run next to the tests that follow.
             for pid in subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
@@ -145,12 +145,12 @@ def begun(hosts, folder, **variables):
 
 
 def far_actor_killed(folder):
-    """SIGKILL of an actor on the other host: its connection breaks, the run goes on"""
+    """SIGKILL of an actor on the other host: its connection breaks, the run continues"""
     with TwoHosts(folder) as hosts:
         process, run = begun(hosts, folder)
         before = episodes_of(run, 3)
         os.kill(ranks_of(process)[3], signal.SIGKILL)
-        wait_until("the loss is told", lambda: "actor 3 is lost" in log_of(run), process=process)
+        wait_until("the loss is reported", lambda: "actor 3 is lost" in log_of(run), process=process)
         done = epochs(run)
         wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
         end(process)
@@ -159,11 +159,11 @@ def far_actor_killed(folder):
 
 
 def link_down(folder):
-    """the cable is cut for good: the actors of the other host are lost, the run goes on with those of this one, and ends cleanly"""
+    """the cable is cut for good: the actors of the other host are lost, the run continues with those of this one, and ends cleanly"""
     with TwoHosts(folder) as hosts:
         process, run = begun(hosts, folder)
         hosts.cut()
-        wait_until("both losses are told", lambda: all(f"actor {rank} is lost" in log_of(run) for rank in (2, 3)), process=process)
+        wait_until("both losses are reported", lambda: all(f"actor {rank} is lost" in log_of(run) for rank in (2, 3)), process=process)
         done = epochs(run)
         wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
         end(process)
@@ -172,7 +172,7 @@ def link_down(folder):
 
 
 def far_daemon_killed(folder):
-    """SIGKILL of mpirun's daemon (orted) on the other host: mpirun gives the job up, and the script goes on from the last checkpoint"""
+    """SIGKILL of mpirun's daemon (orted) on the other host: mpirun gives the job up, and the script continues from the last checkpoint"""
     with TwoHosts(folder) as hosts:
         process, run = begun(hosts, folder, RLGO_RESTARTS="3")
         os.kill(hosts.daemon(), signal.SIGKILL)

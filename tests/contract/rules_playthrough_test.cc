@@ -1,6 +1,6 @@
 // A golden playthrough: on toy graphs, always the first place of the first rule that was applied least often. The text
-// beside this file tells rules, places and sizes; a change of matching order or of the rules shows here first. To renew
-// it after a change that is meant, copy what the test prints.
+// next to this file shows rules, places and sizes; a change of matching order or of the rules shows here first. To
+// renew it after a change that is meant, copy what the test prints.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -103,7 +103,7 @@ TEST_P(Device, DecidesWhatTheHostDecides) {
   }
 }
 
-// Bounded memory: what does not fit beside others crosses by itself, and is the same.
+// Bounded memory: what does not fit next to others crosses by itself, and is the same.
 TEST_P(Device, BatchesCrossInPiecesOfBoundedSize) {
   auto agent = make_agent(GetParam().block);
   test::to_fake_device(*agent);

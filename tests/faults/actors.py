@@ -1,4 +1,4 @@
-"""SIGKILL and SIGSTOP of an actor at random, in a real run: it goes on, keeps what was finished, and says what was lost."""
+"""SIGKILL and SIGSTOP of an actor at random, in a real run: it continues, keeps what was finished, and says what was lost."""
 import os
 import re
 import signal
@@ -26,13 +26,13 @@ def unfinished(kept):
 
 
 def killed(folder):
-    """SIGKILL of a random actor: the run goes on with the rest"""
+    """SIGKILL of a random actor: the run continues with the rest"""
     process, run, found = begun(folder, *QUICK, *SMALL_NET, "--store.seconds-per-part", 0.2)
     wait_until("parts of the store", lambda: len(list(run.glob("rollouts/part-*.h5"))) >= 3, process=process)
     victim = chooser().choice(sorted(found)[1:])
     before = wait_until("its episodes are stored", lambda: episodes_of(run, victim), process=process)
     os.kill(found[victim], signal.SIGKILL)
-    wait_until("the loss is told", lambda: f"actor {victim} is lost" in log_of(run), process=process)
+    wait_until("the loss is reported", lambda: f"actor {victim} is lost" in log_of(run), process=process)
     done = epochs(run)
     wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
     end(process)
@@ -47,12 +47,12 @@ def killed(folder):
 
 
 def stopped(folder, lag=1, timeout_s=10):
-    """SIGSTOP of a random actor: the others go on, it is dropped, and is back after SIGCONT"""
+    """SIGSTOP of a random actor: the others continue, it is dropped, and is back after SIGCONT"""
     process, run, found = begun(folder, *RANDOM, "--train.max-lag", lag, "--store.seconds-per-part", 0.2, timeout_s=timeout_s)
     victim = chooser().choice(sorted(found)[1:])
     os.kill(found[victim], signal.SIGSTOP)
     done = epochs(run)
-    wait_until("the loss is told", lambda: f"actor {victim} is lost" in log_of(run), process=process)
+    wait_until("the loss is reported", lambda: f"actor {victim} is lost" in log_of(run), process=process)
     assert epochs(run) >= done + 2, f"{epochs(run) - done} epochs in the {timeout_s} s until the actor was given up"
     done, before = epochs(run), episodes_of(run, victim)
     wait_until("ten more epochs", lambda: epochs(run) >= done + 10, process=process)
@@ -91,8 +91,8 @@ def aggregator_killed(folder):
     """SIGKILL of the actor that passes on what the others send: they send it themselves"""
     process, run, found = behind_one(folder)
     os.kill(found[1], signal.SIGKILL)
-    wait_until("another way is told", lambda: "actor 1 passes on no more what 3 others send" in log_of(run), process=process)
-    wait_until("the loss is told", lambda: "actor 1 is lost" in log_of(run), process=process)
+    wait_until("another way is reported", lambda: "actor 1 passes on no more what 3 others send" in log_of(run), process=process)
+    wait_until("the loss is reported", lambda: "actor 1 is lost" in log_of(run), process=process)
     done, before = epochs(run), {rank: len(episodes_of(run, rank)) for rank in (2, 3, 4)}
     wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
     wait_until("new episodes of each are stored", lambda: all(len(episodes_of(run, rank)) > before[rank] + 3 for rank in before), process=process)
@@ -107,7 +107,7 @@ def aggregator_stopped(folder):
     """SIGSTOP of it, and SIGCONT: what it still had is taken, nothing comes twice"""
     process, run, found = behind_one(folder)
     os.kill(found[1], signal.SIGSTOP)
-    wait_until("the loss is told", lambda: "actor 1 is lost" in log_of(run), process=process)
+    wait_until("the loss is reported", lambda: "actor 1 is lost" in log_of(run), process=process)
     done = epochs(run)
     wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
     os.kill(found[1], signal.SIGCONT)
@@ -141,11 +141,11 @@ def nothing_lost(run):
 
 
 def inference_killed(folder):
-    """SIGKILL of the rank that decides for the others: they decide themselves, and the run goes on; also where one of them passes on"""
+    """SIGKILL of the rank that decides for the others: they decide themselves, and the run continues; also where one of them passes on"""
     process, run, found = asking(folder, "--train.aggregate")
     os.kill(found[4], signal.SIGKILL)
     wait_until("all three say so", lambda: all(f"actor {rank}: inference rank 4 has not answered for 1 s" in log_of(run) for rank in (1, 2, 3)), process=process)
-    wait_until("the loss is told", lambda: "actor 4 is lost" in log_of(run), process=process)
+    wait_until("the loss is reported", lambda: "actor 4 is lost" in log_of(run), process=process)
     done, before = epochs(run), fallback_steps(run)
     wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
     wait_until("their own decisions are counted", lambda: fallback_steps(run) > before + 100, process=process)
@@ -161,7 +161,7 @@ def inference_stopped(folder):
     process, run, found = asking(folder)
     os.kill(found[4], signal.SIGSTOP)
     wait_until("their own decisions are counted", lambda: fallback_steps(run) > 100, process=process)
-    wait_until("the loss is told", lambda: "actor 4 is lost" in log_of(run), process=process)
+    wait_until("the loss is reported", lambda: "actor 4 is lost" in log_of(run), process=process)
     done = epochs(run)
     wait_until("five more epochs", lambda: epochs(run) >= done + 5, process=process)
     os.kill(found[4], signal.SIGCONT)

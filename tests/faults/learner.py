@@ -55,7 +55,7 @@ def in_a_checkpoint(folder):
         assert not temporaries(run)
         assert [int(row["epoch"]) for row in metrics(run)] == list(range(1, 7))
         assert episodes <= stored_episodes(run), "stored episodes are gone"
-        print(f"  {call}: {len(episodes)} episodes were safe, went on from checkpoint {newest}")
+        print(f"  {call}: {len(episodes)} episodes were safe, continued from checkpoint {newest}")
 
 
 def in_a_part(folder):
@@ -71,7 +71,7 @@ def in_a_part(folder):
         if not checkpoints:
             print(f"  {call}: {len(before)} episodes were safe; no checkpoint yet")
             continue
-        newest = int(checkpoints[-1].stem.removeprefix("checkpoint-"))  # as far as the run came beside the slow disk
+        newest = int(checkpoints[-1].stem.removeprefix("checkpoint-"))  # as far as the run came next to the slow disk
         rlgo("--resume", "runs/r", "--epochs", newest + 3, cwd=place)
         complete(run)
         after = stored(run)
@@ -80,7 +80,7 @@ def in_a_part(folder):
 
 
 def in_a_job(folder):
-    """SIGKILL of rank 0 of a job: the launch script goes on from the last checkpoint by itself"""
+    """SIGKILL of rank 0 of a job: the launch script continues from the last checkpoint by itself"""
     process = job(*NET, "--epochs", 1000000, "--name", "r", cwd=folder, ranks=3)
     run = folder / "runs/r"
     wait_until("three epochs", lambda: epochs(run) >= 3, process=process)
@@ -95,7 +95,7 @@ def in_a_job(folder):
 
 
 def before_a_checkpoint(folder):
-    """SIGKILL before the first checkpoint: started again, the run is set aside and begins anew"""
+    """SIGKILL before the first checkpoint: started again, the run is set aside and starts again"""
     options = ["--graph", "toy_conv", *RANDOM, "--name", "r"]
     process = job(*options, *ENDLESS, "--checkpoint.every", 1000000, cwd=folder, ranks=2, RLGO_RESTARTS="0")
     run = folder / "runs/r"
@@ -109,7 +109,7 @@ def before_a_checkpoint(folder):
 
 
 def neighbours(folder):
-    """two jobs under one --runs: the one whose learner is killed goes on with its own run, though the other's checkpoints are newer"""
+    """two jobs under one --runs: the one whose learner is killed continues with its own run, though the other's checkpoints are newer"""
     options = ["--graph", "toy_conv", *RANDOM, *ENDLESS, "--checkpoint.every", 1, "--runs", folder / "runs"]
     jobs = [job(*options, "--name", name, cwd=folder, ranks=2, log=f"output-{name}.txt") for name in ("mine", "other")]
     mine, other = folder / "runs/mine", folder / "runs/other"

@@ -1,4 +1,4 @@
-"""Several learners: one that is held, and numbers of them that change. The run goes on from its last checkpoint and loses nothing."""
+"""Several learners: one that is held, and numbers of them that change. The run continues from its last checkpoint and loses nothing."""
 import os
 import signal
 import time
@@ -27,7 +27,7 @@ def goes_on(process, run):
 
 
 def follower_held(folder):
-    """SIGSTOP of learner 1 for good: rank 0 says that it is lost, and the job goes on from the last checkpoint by itself"""
+    """SIGSTOP of learner 1 for good: rank 0 says that it is lost, and the job continues from the last checkpoint by itself"""
     process, found = begun(folder)
     run = folder / "runs/r"
     os.kill(found[1], signal.SIGSTOP)
@@ -38,7 +38,7 @@ def follower_held(folder):
 
 
 def leader_held(folder):
-    """SIGSTOP of learner 0 for longer than all timeouts, then SIGCONT: whoever had given up, the run goes on"""
+    """SIGSTOP of learner 0 for longer than all timeouts, then SIGCONT: whatever rank had given up, the run continues"""
     process, found = begun(folder)
     os.kill(found[0], signal.SIGSTOP)
     time.sleep(TIMEOUT_S + 2)
@@ -47,7 +47,7 @@ def leader_held(folder):
 
 
 def other_numbers(folder):
-    """three learners, then two, one, and four: the weights go on, every rank's episodes are there once"""
+    """three learners, then two, one, and four: the weights continue, every rank's episodes are there once"""
     run = folder / "runs/r"
     sums = set()
     for epoch, (learners, ranks) in enumerate(((3, 4), (2, 4), (1, 3), (4, 5)), start=1):

@@ -1,4 +1,4 @@
-"""Memory of a run under watch: a short soak is flat, and the judge tells a rank that leaks (results/soak.py)."""
+"""Memory of a run under watch: a short soak is flat, and the judge finds a rank that leaks (results/soak.py)."""
 import os
 import random
 import shutil

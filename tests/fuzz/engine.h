@@ -57,7 +57,7 @@ Tally run_one(const Target& target, const std::string& input, const Limits& limi
 // The input of that number.
 std::string input_of(const Target& target, const Corpus& corpus, uint64_t seed, uint64_t index);
 
-// Bytes that no reader may get to see: they lie in files beside the folder that a target is given.
+// Bytes that no reader may get to see: they lie in files next to the folder that a target is given.
 extern const std::string kSecret;
 
 // engine.cc: all of them, by name.

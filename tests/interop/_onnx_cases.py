@@ -1,5 +1,5 @@
 """`rlgo optimise` on the models of ONNX's own tests (onnx/backend/test/data of the PyPI package onnx: each operator in each of its
-forms, types and versions, alone, and expanded where it is a function), with the inputs that stand beside them. ONNX Runtime says
+forms, types and versions, alone, and expanded where it is a function), with the inputs that stand next to them. ONNX Runtime says
 what is right, without graph optimisation; where it has no kernel, ONNX's reference evaluator does, for original and result."""
 import collections
 import pathlib

@@ -1,5 +1,5 @@
 """More parts of random models (_random_parts.py): subgraphs, local functions, sequences, optional values, operators of other
-domains, heads of detectors, and what must not be worked out, merged or taken away."""
+domains, heads of detectors, and what must not be computed, merged or taken away."""
 import numpy as np
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 

@@ -153,7 +153,7 @@ def add_sparse(graph):
 
 
 def save(model, path, seed):
-    """Every seventh with its weights in a file beside it."""
+    """Every seventh with its weights in a file next to it."""
     if seed % 7 == 3:
         onnx.save(model, path, save_as_external_data=True, location="weights of model.bin", size_threshold=0)
     else:

@@ -230,7 +230,7 @@ def resize(b, x):
         how["nearest_mode"] = b.one_of("floor", "round_prefer_floor", "ceil")
     if b.chance(0.5):
         y = b.node("Resize", [x.name, "", b.weight([1, 1, b.one_of(2, 1.5), b.one_of(2, 0.5)], np.float32)], mode=mode, **how)
-    else:  # to twice the size, worked out from the shape
+    else:  # to twice the size, computed from the shape
         shape = b.node("Shape", [x.name])
         sizes = b.node("Concat", [b.slice(shape, [0], [2], [0]), b.node("Mul", [b.slice(shape, [2], [INT64_MAX], [0]), b.ints(2, 2)])], axis=0)
         y = b.node("Resize", [x.name, "", "", sizes], mode=mode, **how)

@@ -65,7 +65,7 @@ def runs(model, path, seed, generator=_random_models):
     for sizes in generator.sizes_of(model, seed):
         feeds = generator.feeds(model, sizes, seed)
         try:
-            found.append((feeds, session(path).run(None, feeds)))  # random operators go on where the last run ended
+            found.append((feeds, session(path).run(None, feeds)))  # random operators continue where the last run ended
         except Exception:
             continue
     return found

@@ -62,7 +62,7 @@ def build(seed):
 
 
 def save(model, path, seed):
-    """Every seventh with its weights in a file beside it, but the short ones: ONNX Runtime infers shapes from those."""
+    """Every seventh with its weights in a file next to it, but the short ones: ONNX Runtime infers shapes from those."""
     if seed % 7 == 3:
         onnx.save(model, path, save_as_external_data=True, location="weights of model.bin", size_threshold=64)
     else:

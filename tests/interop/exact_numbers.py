@@ -1,6 +1,6 @@
-"""Models whose numbers decide: halves and comparisons worked out at export, factors beyond a type's range, infinite bounds, integers
+"""Models whose numbers decide: halves and comparisons computed at export, factors beyond a type's range, infinite bounds, integers
 that no double holds, -0.0, denormal weights, defaults that a caller overrides. `rlgo optimise --force` writes what it read in
-any case; in ONNX Runtime both must compute the same, one output's rounding beside another's included."""
+any case; in ONNX Runtime both must compute the same, one output's rounding next to another's included."""
 import subprocess
 import sys
 import tempfile
@@ -237,7 +237,7 @@ def quantised_pixels():
 
 
 def rounding_by_inputs():
-    """x + b - b, where b comes from the caller or is worked out."""
+    """x + b - b, where b comes from the caller or is computed."""
     net = Net((4, 40))
     net.feeds["x"] *= 50
     net.input("b", (4, 40), "float32")

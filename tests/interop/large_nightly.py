@@ -1,4 +1,4 @@
-"""A model with more than 2 GB of weights, in a file beside it: imported, rewritten, exported, and run in ONNX Runtime.
+"""A model with more than 2 GB of weights, in a file next to it: imported, rewritten, exported, and run in ONNX Runtime.
 
 Needs 8 GB of memory and 5 GB of disk; skipped where there is less.
 """

@@ -2,7 +2,7 @@
 
   python3 onnx_cases_nightly.py [--state FILE] [--match WORD] [OPTIONS of optimise]
 
---state FILE keeps the counts, and goes on behind the last model of an earlier call; --match takes those whose name holds WORD.
+--state FILE keeps the counts, and continues behind the last model of an earlier call; --match takes those whose name holds WORD.
 """
 import argparse
 import collections

@@ -2,7 +2,7 @@
 
   python3 open_dims_nightly.py [--applications N] [--seconds S] [--state FILE.json]
 
-goes on where the state file says that it was stopped, and prints how often each rule was applied.
+continues where the state file says that it was stopped, and prints how often each rule was applied.
 """
 import argparse
 import json

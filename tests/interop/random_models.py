@@ -4,7 +4,7 @@ import sys
 
 import _random_runs
 
-SEEDS = range(0, 48, 2)  # of those with sizes given: made-up ones may be large, and take long
+SEEDS = range(0, 48, 2)  # of those with sizes given: synthetic ones may be large, and take long
 
 
 def main():

@@ -3,7 +3,7 @@ for LibTorch.
 
   python3 random_models_nightly.py [--first N] [--count N] [--state FILE]
 
---state FILE keeps the counts, and goes on behind the last seed of an earlier call.
+--state FILE keeps the counts, and continues behind the last seed of an earlier call.
 """
 import argparse
 import collections

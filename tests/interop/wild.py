@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--all", action="store_true", default=bool(os.environ.get("RLGO_TEST_ALL")))
     parser.add_argument("--optimise", type=float, default=0, metavar="SECONDS")
     parser.add_argument("--target", nargs="+", default=["libtorch"], choices=RUNTIMES, help="optimise with costs by formula (libtorch), or with those of ONNX Runtime")
-    parser.add_argument("--csv", help="table of all models; those in it already are left out, so that a long run can go on")
+    parser.add_argument("--csv", help="table of all models; those in it already are left out, so that a long run can continue")
     parser.add_argument("--markdown", metavar="CSV", help="only print the table of that file")
     args = parser.parse_args()
     if args.markdown:

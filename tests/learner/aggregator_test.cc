@@ -208,7 +208,7 @@ TEST(Loop, GoesAroundAnAggregatorThatLeaves) {
   EXPECT_THAT(diary.lines, ElementsAre("actor 1 left", testing::StartsWith("actor 1 passes on no more")));
 }
 
-// The actor's side: it tells both and sends the rest directly.
+// The actor's side: it shows both and sends the rest directly.
 TEST(ActorLoop, ChangesItsRoute) {
   const auto comms = comm::local_comms(3);
   comm::Mailbox zero(*comms[0]), one(*comms[1]), two(*comms[2]);

@@ -49,7 +49,7 @@ TEST(BackgroundCheckpoints, EndsWithWhatItWasGivenOnDisk) {
   EXPECT_EQ(latest(folder).number, 7);
 }
 
-// What the thread meets is told at the next call and at the end, again and again; what was on disk stays.
+// What the thread meets is reported at the next call and at the end, again and again; what was on disk stays.
 TEST(BackgroundCheckpoints, AFailureIsToldAtTheNextCheckpointAndAtTheEnd) {
   const TempFolder folder;
   BackgroundCheckpoints checkpoints(folder / "c", 3);

@@ -201,7 +201,7 @@ TEST(CheckpointFolder, LatestPassesOverBrokenOnes) {
   EXPECT_EQ(found.checkpoint->counters.at("epoch"), 2);
   ASSERT_EQ(found.refused.size(), 1u);
   EXPECT_THAT(found.refused[0].reason, HasSubstr("checkpoint-00000003.h5: truncated or altered"));
-  checkpoints.save(make_checkpoint(), 3);  // the run goes on from 2 and writes 3 again
+  checkpoints.save(make_checkpoint(), 3);  // the run continues from 2 and writes 3 again
   EXPECT_EQ(latest(folder).number, 3);
 }
 

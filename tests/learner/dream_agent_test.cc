@@ -94,7 +94,7 @@ struct Training {
   bool late_dreams = false;  // come before the real episodes of each epoch
 };
 
-// Dreams go on beginning at real states after an evaluation has dreamed from the unmodified graph.
+// Dreams continue beginning at real states after an evaluation has dreamed from the unmodified graph.
 TEST(DreamAgent, ReplayedStartsSurviveAnEvaluation) {
   auto o = options();
   o.guard = 0;

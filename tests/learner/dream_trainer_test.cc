@@ -54,7 +54,7 @@ TEST(WorldTrainer, OverfitsOneEpisode) {
   EXPECT_EQ(score.exact[0], 1);
 }
 
-// Unequal lengths side by side foretell as each alone: what pads does not count.
+// Unequal lengths side by side predict as each alone: what pads does not count.
 TEST(WorldTrainer, PaddingNeverInfluences) {
   auto data = play(80);
   std::erase_if(data, [](const auto& t) { return t.steps.size() < 2; });

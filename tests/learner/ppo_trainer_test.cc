@@ -81,7 +81,7 @@ TEST(PpoTrainer, SameSeedsGiveTheSameWeights) {
   EXPECT_EQ(weights[0], weights[1]);
 }
 
-// Save after one update, go on; load into a fresh trainer, go on: bit for bit the same.
+// Save after one update, continue; load into a fresh trainer, continue: bit for bit the same.
 TEST(PpoTrainer, StateRestoresExactly) {
   auto agent = make_agent();
   PpoTrainer trainer(agent.ptr(), {.minibatch = 16});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A rank that dies or hangs, and one whose environment hangs, throws or returns NaN: the learner goes on with the rest,
+# A rank that dies or hangs, and one whose environment hangs, throws or returns NaN: the learner continues with the rest,
 # keeps the finished episodes, says what was lost, and the job ends by itself with status 0.
 set -euo pipefail
 program=$(dirname "${RLGO_BINARY:?}")/test_mpi

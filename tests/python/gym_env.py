@@ -1,9 +1,10 @@
 """rlgo/Rewrite-v0: Gymnasium's own checks, masks, forks, vectors, wrappers, pictures."""
 
+import re
 import unittest
 import warnings
 
-import _package  # noqa: F401
+import _package
 import gymnasium
 import numpy as np
 import rlgo
@@ -184,6 +185,14 @@ class Several(unittest.TestCase):
         self.assertGreater(info["rewrites"], 1)
         self.assertAlmostEqual(reward, 100 * (1 - env.unwrapped.cost_us / env.unwrapped.initial_cost_us), places=3)
         self.assertFalse(env.action_masks()[fuse])
+
+    def test_the_page_runs(self):
+        """every line of Python in docs/gymnasium.md, on small graphs"""
+        page = (_package.SOURCE / "docs/gymnasium.md").read_text(encoding="utf-8")
+        code = "".join(re.findall(r"```python\n(.*?)```", page, re.S))
+        for large in ("resnet50", "resnet18", "bert"):
+            code = code.replace(f'"{large}"', '"toy_residual"')
+        exec(code.replace('env.unwrapped.graph.save("rewritten.onnx")', ""), {})  # noqa: S102
 
     def test_the_graph_space(self):
         env = rlgo.gym.GraphObservation(gymnasium.make("rlgo/Rewrite-v0", graph="toy_mlp"))

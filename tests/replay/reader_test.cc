@@ -216,7 +216,7 @@ TEST(Sampler, SequencesAreUniformOverTheirStarts) {
   const TempFolder folder;
   write_store(folder, {1, 3, 5, 2});
   Sampler sampler(folder, Rng({2}));
-  std::map<std::pair<int64_t, float>, int> counts;  // by episode and first value, which tells the step
+  std::map<std::pair<int64_t, float>, int> counts;  // by episode and first value, which shows the step
   for (int i = 0; i < 800; ++i) {
     const auto t = sampler.sequence(3);
     ASSERT_EQ(t.steps.size(), 3u);

@@ -102,7 +102,7 @@ TEST(Compact, MergesAndIsIdempotent) {
   const Compaction second = compact(folder, 3);
   EXPECT_EQ(second.merged, 0);
   EXPECT_EQ(second.parts_after, 3);
-  write_store(folder, 1, {});  // numbering goes on behind merged parts
+  write_store(folder, 1, {});  // numbering continues behind merged parts
   EXPECT_TRUE(std::filesystem::exists(folder / "part-000-000007.h5"));
   compact(folder, 100);
   EXPECT_THAT(file_names(folder), ElementsAre("part-000-000000-000007.h5"));
@@ -122,7 +122,7 @@ TEST(Compact, KeepsWritersAndHeadersApart) {
   EXPECT_EQ(summarize(folder).headers.size(), 2u);
 }
 
-// What an interruption can leave: a temporary; the merged file beside all or some of the old ones.
+// What an interruption can leave: a temporary; the merged file next to all or some of the old ones.
 TEST(Compact, InterruptedAnywhereLosesAndDoublesNothing) {
   const TempFolder folder;
   write_store(folder, 4, {.episodes_per_part = 1});

@@ -204,7 +204,7 @@ class Files(unittest.TestCase):
     def test_run_folder(self):
         run = self.metrics_run("a", [90])
         self.assertEqual((run.graph, run.agent, run.seed, run.config["ppo.lr"], run.revision), ("toy", "model-free", 1, "0.1", "abcdef123456"))
-        self.assertEqual((run.initial_cost_us, run.state, run.end_to_end), (100.0, "going on, or killed", None))
+        self.assertEqual((run.initial_cost_us, run.state, run.end_to_end), (100.0, "continuing, or killed", None))
 
     def test_metrics_cut_off(self):
         run = self.metrics_run("a", [90, 80])

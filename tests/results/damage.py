@@ -27,7 +27,7 @@ class Recorded(unittest.TestCase):
 
     def test_its_run_folder(self):
         run = Run(KILLED)
-        self.assertEqual((len(run.metrics), run.state, run.seed, run.graph), (1, "going on, or killed", 5, "toy_conv"))
+        self.assertEqual((len(run.metrics), run.state, run.seed, run.graph), (1, "continuing, or killed", 5, "toy_conv"))
         self.assertEqual(run.initial_cost_us, load(KILLED).episodes["initial_cost_us"][0])
         status, out, err = _tiny.analyse("summary", KILLED)
         self.assertEqual((status, err.count("left out: ")), (0, 3))
@@ -155,7 +155,7 @@ class Live(unittest.TestCase):
                     seen = len(found.episodes)
                 run = Run(Path(folder) / "live")
                 self.assertGreater(len(run.metrics), 0)
-                self.assertEqual(run.state, "going on, or killed")
+                self.assertEqual(run.state, "continuing, or killed")
             finally:
                 process.send_signal(signal.SIGKILL)
                 process.wait()

@@ -77,7 +77,6 @@ class SampleEfficiency(unittest.TestCase):
         self.assertTrue(promises.honest({"real_return_percent": "0.1", "dream_return_percent": "0.3"}))  # a fifth of 1 % of the cost
         self.assertEqual(promises.repairs(rows)[2:], ["| toy | locations | 0.960 | 0.990 | 0.940 | 2.00 | 4.00 | not recorded | not recorded | not recorded |"])
         self.assertEqual(promises.repairs(rows, promises.EARLIER)[2:], ["| toy | guard | 0.960 | 0.990 | 0.940 | 2.00 | 6.00 | not recorded | not recorded | not recorded |"])
-        self.assertEqual(promises.short(rows)[2:], ["| toy | 5.00 | 2.00 | 1.90 (2.30, 1.50) | 2.00 (2.00, 2.00) | not recorded | not recorded |"])
 
     def test_transfer(self):
         row = lambda graph: {"run": "toy-model-based-s1", "graph": graph, "reward_correlation": "0.5", "counts_exact_1": "0.25", "counts_exact_10": "0.125", "real_return_10": "1", "dream_return_10": "-1"}

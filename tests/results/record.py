@@ -1,4 +1,4 @@
-"""results/record.py is killed in its second stage, goes on, and leaves figures; what had ended is not run again."""
+"""results/record.py is killed in its second stage, continues, and leaves figures; what had ended is not run again."""
 import csv
 import os
 import signal
@@ -72,7 +72,7 @@ class Record(unittest.TestCase):
             time.sleep(0.1)
         process.terminate()
         _, said = process.communicate()
-        self.assertEqual((process.returncode, said), (75, "stopped: the same call goes on\n"))
+        self.assertEqual((process.returncode, said), (75, "stopped: the same call continues\n"))
 
     def test_what_cannot_run_is_named(self):
         self.command += ["--stages", "tensorrt"]

@@ -107,7 +107,7 @@ expect "the learner ended before it had a folder" "" "$(started_run)"
 echo "$work/runs/mine" >"$job_folder/run"
 expect "no checkpoint of its own" "" "$(started_run)"
 touch -d '1 hour ago' "$work/runs/mine/checkpoints/1.h5"
-expect "the run to go on with" "$work/runs/mine" "$(started_run)"
+expect "the run to continue with" "$work/runs/mine" "$(started_run)"
 rm -rf "$work"
 
 # What ranks on other hosts are to know is handed to mpirun, which takes nothing there by itself.

@@ -1,6 +1,6 @@
 """No text of more than ten lines stands twice in rlgo's C++ and Python.
 
-Lines are compared without comments, blanks and indentation; what is not told apart by them (closing brackets, includes,
+Lines are compared without comments, blanks and indentation; what is not distinguished by them (closing brackets, includes,
 namespaces) does not count. A run of more than MOST such lines that stands at two places is a duplicate: it belongs into
 one function, a header for tests, or a loop over a table.
 
@@ -44,7 +44,7 @@ def duplicates(root):
         a, b = held[0], held[-1]
         if len(held) < 2 or (a[0] == b[0] and b[1] - a[1] < window) or (a, b) in covered:
             continue
-        length = 0  # as far as both go on alike
+        length = 0  # as far as both continue alike
         while all(k + length < len(files[f]) for f, k in (a, b)) and files[a[0]][a[1] + length][1] == files[b[0]][b[1] + length][1]:
             covered.add(((a[0], a[1] + length), (b[0], b[1] + length)))
             length += 1

@@ -31,8 +31,8 @@ class Outcome {
     std::snprintf(error_, size_, "%s: %s", what, cudaGetErrorString(status));
     return false;
   }
-  // What is under way is no failure. Another rank that is gone is told apart from what fails here for good: only after
-  // the first does it help to start again.
+  // What is under way is no failure. Another rank that is gone is distinguished from what fails here for good: only
+  // after the first does it help to start again.
   bool ok(ncclResult_t status, const char* what, ncclComm_t comm = nullptr) {
     if (status == ncclSuccess || status == ncclInProgress) return true;
     if (status == ncclRemoteError) failed_ = kRlgoNcclNoAnswer;

@@ -12,8 +12,8 @@
 namespace rlgo::rulegen {
 
 // Names of the inputs and weights of `left` that some output element is computed from on one side only. Both graphs
-// have the same outputs. Elements are told apart by a hash of 6 bits under `seed`: a difference may be missed by
-// chance, none is made up. Nothing where an operator has no meaning over the reals.
+// have the same outputs. Elements are distinguished by a hash of 6 bits under `seed`: a difference may be missed by
+// chance, none is synthetic. Nothing where an operator has no meaning over the reals.
 std::set<std::string> read_on_one_side(const graph::Graph& left, const graph::Graph& right, uint64_t seed);
 
 }  // namespace rlgo::rulegen

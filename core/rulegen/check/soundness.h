@@ -34,7 +34,7 @@ struct SoundnessResult {
 
 // What moves elements alone must also read the same elements on both sides: so it moves infinities and NaN as they are.
 // Graphs are instances of the rules in turn (instance.h: groups, strides, dilations, pads, broadcasts, odd extents);
-// all places of the rule there are tried, then a random walk goes on from the result with any rule at any place.
+// all places of the rule there are tried, then a random walk continues from the result with any rule at any place.
 SoundnessResult check_soundness(const std::shared_ptr<const rules::RuleSet>& rules, const SoundnessOptions& options);
 
 }  // namespace rlgo::rulegen

@@ -48,7 +48,7 @@ void write_state(const std::filesystem::path& path, const Enumeration& enumerati
 void read_state(const std::filesystem::path& path, int max_ops, Enumeration& enumeration) {
   if (!std::filesystem::exists(path)) return;
   const std::string bytes = read_file(path);
-  const auto refuse = [&](const char* why) { fail("{}: {}; remove it to start anew", path.string(), why); };
+  const auto refuse = [&](const char* why) { fail("{}: {}; remove it to start again", path.string(), why); };
   const size_t head = sizeof(uint64_t) + kMagic.size();
   if (bytes.size() < head + sizeof(uint64_t) || bytes.compare(sizeof(uint64_t), kMagic.size(), kMagic) != 0) {
     refuse("not the state of an enumeration");

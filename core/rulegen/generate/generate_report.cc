@@ -51,8 +51,8 @@ const char* prose(std::string_view family) {
   if (family == "4d") return "Images: convolutions, pools, sums, activations, joins and splits of channels.";
   if (family == "transformer")
     return "Stacks of matrices as in attention: products, scales, softmax, transposes, reshapes.";
-  if (family == "2d-constant") return "Matrices beside constants: ones, zeros and identity matrices.";
-  if (family == "4d-constant") return "Images beside constants: identity and averaging kernels.";
+  if (family == "2d-constant") return "Matrices next to constants: ones, zeros and identity matrices.";
+  if (family == "4d-constant") return "Images next to constants: identity and averaging kernels.";
   if (family == "4d-window") return "Images under windows of several sizes, strides and pads.";
   return "Other operators.";
 }

@@ -1,4 +1,4 @@
-// What came of texts that were to be proved, kept in a file while a long run goes on: a run that is stopped goes on
+// What came of texts that were to be proved, kept in a file while a long run continues: a run that is stopped continues
 // where it was. Inside of generate.cc.
 #pragma once
 

@@ -154,7 +154,7 @@ const char* meaning(Fate fate) {
                                               "well shaped at the enumerated sizes only",
                                               "equal at the enumerated sizes only",
                                               "a kept smaller rule, with terms for its variables",
-                                              "two applications of kept rules, through no dearer graph"};
+                                              "two applications of kept rules, through no more expensive graph"};
   return kMeanings[static_cast<int>(fate)];
 }
 

@@ -22,7 +22,7 @@ enum class Fate : uint8_t {
   shapes,       // well shaped at the enumerated sizes only
   values,       // equal at the enumerated sizes only
   instance,     // a kept smaller rule with terms for its variables
-  derivable,    // two applications of kept rules, through no dearer graph
+  derivable,    // two applications of kept rules, through no more expensive graph
 };
 constexpr int kFates = 11;
 const char* name(Fate verdict);

@@ -27,7 +27,7 @@ struct MutantsOfFiles {
   std::vector<std::string> files, names;
   int64_t stride = 1, first = 0;
 };
-// Says each mutant that survives and is not listed as true beside its file (true_mutants.h). False where fewer than
+// Says each mutant that survives and is not listed as true next to its file (true_mutants.h). False where fewer than
 // 99 % of those that are not true are refuted, or where the list calls one true that is refuted.
 bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say);
 

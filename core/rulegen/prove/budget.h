@@ -15,7 +15,7 @@ class Budget {
  public:
   // `stop` (may be empty) is asked now and then; it must outlive this.
   Budget(int64_t steps, const std::function<bool()>& stop) : steps_(steps), stop_(stop) {}
-  // Throws Untranslatable where that is too much, or where it is asked to stop; stopped() tells which.
+  // Throws Untranslatable where that is too much, or where it is asked to stop; stopped() shows which.
   void spend(int64_t steps) {
     spent_ += steps;
     if (spent_ >= next_look_) look();

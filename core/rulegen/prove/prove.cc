@@ -184,7 +184,7 @@ class Prover {
     return certified;
   }
 
-  // Several ways, each from the beginning: what one of them makes in vain is in the way of the others.
+  // Several ways, each from the beginning: what one of them makes to no effect is in the way of the others.
   bool derive(World& world) {
     constexpr int kLikelyTerms = 800, kUsualTerms = 2500;
     const auto attempt = [&](const std::vector<int32_t>& axioms, int terms) {

@@ -134,7 +134,7 @@ bool Facts::is_stable(ExtentId a) {
   return true;
 }
 
-// Symbols replaced by what they are; broadcast extents and quotients made anew.
+// Symbols replaced by what they are; broadcast extents and quotients made again.
 ExtentId Facts::substituted(ExtentId a) {
   if (is_stable(a)) return a;
   ExtentId out = pool_.number(0);

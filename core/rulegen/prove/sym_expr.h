@@ -31,7 +31,7 @@ bool in_bundle(const rules::LeftNode& pattern, ops::Attr key);  // whether ..?A 
 // make the same choices; later ones may skip some (more is known then) and add others.
 class Choices {
  public:
-  // 0 <= result < count; count >= 1. (place, part) tells choices apart.
+  // 0 <= result < count; count >= 1. (place, part) distinguishes choices.
   int choose(const void* place, int part, int count);
   // Whether there is another combination; the next run then makes it.
   bool advance();

@@ -259,7 +259,7 @@ bool conditions_follow(const rules::CompiledRule& rule, EGraph& graph, World& wo
 }  // namespace
 
 bool apply_axiom(const rules::CompiledRule& rule, int32_t axiom, EGraph& graph, World& world, Binding binding) {
-  constexpr int64_t kSteps = 20;  // what it takes, beside a step of matching
+  constexpr int64_t kSteps = 20;  // what it takes, next to a step of matching
   world.spend(kSteps);
   if (!conditions_follow(rule, graph, world, binding)) return false;
   LeftTerms left(rule, graph, binding);

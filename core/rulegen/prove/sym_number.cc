@@ -24,7 +24,7 @@ bool mentions_node(const rules::Expr& expr) {
          std::ranges::any_of(expr.args, mentions_node);
 }
 
-// An operator on single elements over the tensor, numbers and other such nodes; a number stands beside something else.
+// An operator on single elements over the tensor, numbers and other such nodes; a number stands next to something else.
 template <class Nodes>
 bool is_pointwise(const Nodes& node, Operand::Kind inner) {
   return ops::spec(node.op).elementwise &&

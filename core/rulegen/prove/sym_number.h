@@ -1,5 +1,5 @@
 // Numbers on the left side of a rule. A number matches a constant of any shape whose elements all are that number, so
-// its shape is gone through like that of a variable; but a number that is not larger than the operand beside it may be
+// its shape is gone through like that of a variable; but a number that is not larger than the operand next to it may be
 // taken for a scalar (axioms G-fill-shape), the right side cannot see it (it has no name), and the case with a scalar
 // demands less. Such cases are proved with that one.
 #pragma once
@@ -13,7 +13,7 @@
 namespace rlgo::rulegen::sym {
 
 // The axiom by which this case is proved with another one: some number has a shape and is not larger than what stands
-// beside it. Nothing where there is no such number.
+// next to it. Nothing where there is no such number.
 std::optional<std::string> covered_number(const rules::CompiledRule& rule, const EGraph& graph, const Pool& pool,
                                           const Binding& binding);
 

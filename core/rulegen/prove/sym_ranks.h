@@ -11,7 +11,7 @@ namespace rlgo::rulegen::sym {
 
 class Ranks {
  public:
-  static constexpr int kMost = 15;  // ranks that can be told apart
+  static constexpr int kMost = 15;  // ranks that can be distinguished
 
   // `all_windows`: images have one to three spatial axes; else two.
   explicit Ranks(const rules::CompiledRule& rule, bool all_windows = false);

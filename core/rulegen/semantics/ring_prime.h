@@ -51,7 +51,7 @@ class PrimeRing {
   // A free number: n * 2^-22 with the whole n given, |n| < 2^40.
   Element free(int64_t n);
 
-  Element add(const Element& a, const Element& b) const {  // arithmetic of the field, beside it of the reals
+  Element add(const Element& a, const Element& b) const {  // arithmetic of the field, next to it of the reals
     const uint64_t e = a.exponent + b.exponent;
     return {prime_add(a.field, b.field), a.real + b.real, e >= kExponents ? e - kExponents : e};
   }

@@ -21,7 +21,7 @@ constexpr size_t kMostPairs = 24;        // applications of one function that ar
 constexpr size_t kMostProved = 100'000;  // pairs that are remembered
 
 // Pairs of terms that are equal, as text without the names of variables, of all rings: what an operator does to single
-// elements is asked anew for each shape.
+// elements is asked again for each shape.
 class Proved {
  public:
   bool has(const std::string& pair) {

@@ -60,7 +60,7 @@ def cost(name: str = "cpu", *, threads: int = 1, repeats: int = 9, seed: int = 0
 
     name: a profile of the roofline formula ("cpu", "gpu", another one of rlgo's, or a file's path), which is the same on
     every machine; or a runtime (such as "onnxruntime"), which times operators in a child process as they are met.
-    threads, repeats, seed: of such a runtime: its threads, samples per operator (the median counts), made-up inputs.
+    threads, repeats, seed: of such a runtime: its threads, samples per operator (the median counts), synthetic inputs.
     python: interpreter that has the runtime's package; this one where none is given.
     """
     runtimes = {p.name.removesuffix("_measurer.py") for p in _shipped("measurers").glob("*_measurer.py")}
@@ -81,10 +81,10 @@ def as_cost(given: str | CostModel) -> CostModel:
 
 
 def _shipped(folder: str) -> Path:
-    """A folder of what rlgo ships: beside the package, or in the source tree that it was built in."""
+    """A folder of what rlgo ships: next to the package, or in the source tree that it was built in."""
     here = Path(_core.__file__).resolve().parent
     for root in (here / "share" / "rlgo", *here.parents):
         for name in (folder, f"launch/{folder}"):
             if (root / name).is_dir():
                 return root / name
-    raise _core.Error(f"{folder} was not found beside {here}")
+    raise _core.Error(f"{folder} was not found next to {here}")

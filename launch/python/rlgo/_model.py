@@ -43,7 +43,7 @@ def model_file(model: ModelLike, zoo_as_file: bool = False) -> Iterator[str]:
 
 
 def _write_proto(model: onnx.ModelProto, path: Path) -> None:
-    """protobuf ends at 2 GiB: weights of a larger model go to a file beside it."""
+    """protobuf ends at 2 GiB: weights of a larger model go to a file next to it."""
     if model.ByteSize() < 2**31 - 2**20:
         path.write_bytes(model.SerializeToString())
         return
@@ -55,7 +55,7 @@ def _write_proto(model: onnx.ModelProto, path: Path) -> None:
 
 
 def _refuse_unloaded(path: Path, remedy: str) -> None:
-    """A message may refer to files beside the one that it was read from, which is not known here."""
+    """A message may refer to files next to the one that it was read from, which is not known here."""
     others = [name for name in _core.external_data_of(str(path)) if name != _WEIGHTS]
     if others:
         raise _core.UsageError(f"model: its weights lie in another file ({', '.join(others[:3])}) and are not loaded; {remedy}")

@@ -82,7 +82,7 @@ class Result:
 
     @takes(path=PATH)
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model. Weights in files beside it (models above 2 GiB) go beside the new one, under their names;
+        """Writes the model. Weights in files next to it (models above 2 GiB) go next to the new one, under their names;
         rlgo.Error where other files have these names."""
         source, target = Path(self.path), Path(path)
         names = _core.external_data_of(str(source))

@@ -17,7 +17,7 @@ void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 TEST(DeviceLock, AMeasurementWaitsForThoseWhoShareAndComesBeforeNewOnes) {
   const TemporaryFolder folder("device-lock");
   const DeviceLock lock("0000:41:00.0", folder.path());
-  auto one = lock.share(), two = lock.share();  // beside each other
+  auto one = lock.share(), two = lock.share();  // next to each other
   std::atomic<int> order = 0;
   int measured_at = 0, shared_at = 0;
   std::thread measures([&] {

@@ -288,11 +288,11 @@ TEST(ObservationCode, ToldChangesSpareTheComparisonAndMustFit) {
   };
   expect_same(decoded(&before, by_told(&told)), now);
   EXPECT_LE(by_told(&told).size(), by_told(nullptr).size());
-  told.varying = 0b010;  // then the share counts as kept, which it is not: what is told is believed
+  told.varying = 0b010;  // then the share counts as kept, which it is not: what is reported is believed
   EXPECT_FALSE(same_bits(decoded(&before, by_told(&told)).node_feat, now.node_feat));
   for (const int32_t wrong : {40, 5}) {  // no such row; twice the same
     told.from[7] = wrong;
-    EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("row 7 is told to come from row")));
+    EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("row 7 cannot come from row")));
   }
   told.from.pop_back();
   EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("changes of 40 rows")));

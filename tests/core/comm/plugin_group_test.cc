@@ -30,7 +30,7 @@ struct State {
   // Faults.
   std::string begin_init_fails;
   int busy_begins = 0;       // polls after begin_sum that say "under way", as where the first sum connects
-  std::string fault_in_sum;  // what poll_sums tells of a rank that is gone
+  std::string fault_in_sum;  // what poll_sums reports for a rank that is gone
   int local_fault_of = -1;   // the member whose sum fails on its own device
   bool abort_waits = false;
 } state;
@@ -213,7 +213,7 @@ TEST_F(PluginGroupTest, OneSaysThatItEnds) {
   }
 }
 
-// A learner that fails beside the group (out of memory) takes no leave: the others would come to it only after they
+// A learner that fails next to the group (out of memory) takes no leave: the others would come to it only after they
 // know.
 TEST_F(PluginGroupTest, AnErrorElsewhereAbandons) {
   const auto thrown = run(1, 60, [](int, Mailbox&, const auto& join) {

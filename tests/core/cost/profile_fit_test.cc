@@ -74,7 +74,7 @@ TEST(ProfileFit, FindsTheConstantsThatMadeTheTimes) {
   EXPECT_NEAR(found.options.memory_gbytes_per_s, 7, 0.1);
   EXPECT_NEAR(found.options.stream_transpose, 0.15, 0.005);
   EXPECT_NEAR(found.options.half_rows, 9, 0.3);
-  // The largest share that is told by the times, of matmul, stays 0.65: the peak is 40.
+  // The largest share that the times determine, of matmul, stays 0.65: the peak is 40.
   EXPECT_NEAR(found.options.peak_gflops, 40, 0.5);
   EXPECT_NEAR(found.options.elementwise, 0.2, 0.005);
 }

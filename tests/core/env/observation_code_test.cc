@@ -114,7 +114,7 @@ TEST(ObservationCode, EveryGraphOfTheZooSurvives) {
   }
 }
 
-// What the environment tells is what a comparison finds: nothing that it calls kept has changed.
+// What the environment shows is what a comparison finds: nothing that it calls kept has changed.
 void expect_true(const mdp::Observation& before, const mdp::Observation& now, const mdp::Changes& told) {
   constexpr size_t kWidth = kNodeFeatures, kEdgeWidth = kEdgeFeatures;
   const auto edges_of = [](const mdp::Observation& o, size_t node) {
@@ -172,7 +172,7 @@ TEST(ObservationCode, WhatTheEnvironmentTellsIsTrueAndCodesTheSame) {
         true);
     EXPECT_LT(static_cast<double>(told_bytes), 1.1 * static_cast<double>(compared_bytes)) << graph;
     EXPECT_GT(static_cast<double>(kept), 0.5 * static_cast<double>(rows)) << graph;
-    std::printf("%s: %zu bytes by what is told, %zu by comparison, %.1f %% of rows kept\n", graph, told_bytes,
+    std::printf("%s: %zu bytes by what is reported, %zu by comparison, %.1f %% of rows kept\n", graph, told_bytes,
                 compared_bytes, 100 * static_cast<double>(kept) / static_cast<double>(rows));
   }
 }

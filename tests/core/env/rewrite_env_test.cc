@@ -173,7 +173,7 @@ TEST(RewriteEnv, LocationsAreCappedAndPointAtNodes) {
   for (int32_t node : all.loc_node) EXPECT_EQ(all.node_op[node], static_cast<int32_t>(ops::Op::relu));
 }
 
-// What it tells of each location is what happens there, and its nodes are all that the rule matches.
+// What it states for each location is what happens there, and its nodes are all that the rule matches.
 TEST(RewriteEnv, LocationsCarryTheirExactChangeOfCost) {
   auto env = make_env();
   Rng rng({13});

@@ -49,7 +49,7 @@ TEST_F(StartsTest, AShareOfTheKeysBeginsOnTheWayOfASearch) {
   EXPECT_TRUE(begun > 70 && begun < 130) << begun;
 }
 
-// reset() stands where the start says, the trace tells the way there, and R5 counts from there.
+// reset() stands where the start says, the trace shows the way there, and R5 counts from there.
 TEST_F(StartsTest, AnEpisodeBeginsWhereItsKeySays) {
   const auto starts = make(1);
   EnvOptions options;
@@ -115,8 +115,8 @@ TEST_F(StartsTest, AnEpisodeInAWindowBeginsAtALocalOptimumAndIsPaidForWhatDescen
   EXPECT_GT(paid, 0);
 }
 
-// Nothing but time tells an environment that keeps states from one that makes them anew: on ways, in windows, of which
-// some gain, with more states than there is room for.
+// Only time distinguishes an environment that keeps states from one that makes them again: on ways, in windows, of
+// which some gain, with more states than there is room for.
 TEST_F(StartsTest, CheckpointsChangeNothing) {
   const std::shared_ptr<cost::CostModel> model = cost::analytic_cost("gpu");
   const auto starts = std::make_shared<Starts>(graph_, rules_, *model, 200, 0.9, 4000);

@@ -8,7 +8,7 @@
 namespace rlgo::exec {
 namespace {
 
-// A host that hands over a kernel in handing_us, a stream that works on it for kernel_us, in made-up time.
+// A host that hands over a kernel in handing_us, a stream that works on it for kernel_us, in synthetic time.
 class FakeClock : public DeviceClock {
  public:
   FakeClock(double handing_us, double kernel_us) : handing_us_(handing_us), kernel_us_(kernel_us) {}

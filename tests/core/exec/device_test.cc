@@ -8,7 +8,7 @@
 namespace rlgo::exec {
 namespace {
 
-// What LibTorch is told does not need a GPU.
+// What LibTorch is given does not need a GPU.
 TEST(Tune, OnePrecisionForConvolutionsAndProducts) {
   auto& torch = at::globalContext();
   torch.setAllowTF32CuDNN(true);

@@ -4,8 +4,8 @@ Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models wh
 (says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan. slow=TEXT: such models
 take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
 differs=TEXT: such models answer others; pause=S: so many seconds pass in each comparison; assumes=NAME: that input gets 16000
-in the first one, and the log tells later what requests say it is; late: a request with a limit has used it up when it arrives; paces=1,3: times a reference, and takes so many times as long in the
-first request, the second, ...; short: it tells one time of the reference too few; stuck=KIND: requests of that kind ("compare")
+in the first one, and the log shows later what requests say it is; late: a request with a limit has used it up when it arrives; paces=1,3: times a reference, and takes so many times as long in the
+first request, the second, ...; short: it shows one time of the reference too few; stuck=KIND: requests of that kind ("compare")
  are not answered; starts=FILE: counts processes in that file; once: only the first two of them greet; moody=TEXT: such models
  take three times as long in every second one.
 """

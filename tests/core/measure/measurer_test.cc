@@ -51,14 +51,14 @@ TEST(Measurer, TakesOffTheTimeOfAnEmptyRun) {
 TEST(Measurer, TellsTimesAtOnePaceOfTheMachine) {
   Measurer measurer(fake({"paces=1,3,0.5"}), quick());
   const std::vector<fs::path> models = {file_of(measurer, "a", 5000), file_of(measurer, "b", 7000)};
-  EXPECT_EQ(measurer.pace().reference_us(), 0);
+  EXPECT_EQ(measurer.calibration().reference_us(), 0);
   const auto first = measurer.measure(models);
-  EXPECT_EQ(measurer.pace().reference_us(), 100);
+  EXPECT_EQ(measurer.calibration().reference_us(), 100);
   for (const char* later : {"three times as slow", "twice as fast"}) {
     const auto times = measurer.measure(models);
     for (size_t k = 0; k < models.size(); ++k) EXPECT_NEAR(times[k].median_us, first[k].median_us, 1e-6) << later;
   }
-  measurer.pace().set_reference_us(200);  // of a table that was made at half that pace
+  measurer.calibration().set_reference_us(200);  // of a table that was made at half that clock
   EXPECT_NEAR(measurer.measure(models)[1].median_us, 2 * first[1].median_us, 1e-6);
 }
 
@@ -67,7 +67,7 @@ TEST(Measurer, TimesOfTheReferenceMustFit) {
   options.max_restarts = 0;
   Measurer measurer(fake({"paces=1", "short"}), options);
   const std::vector<fs::path> models = {file_of(measurer, "a", 5000)};
-  EXPECT_THAT(measurer.measure(models)[0].error, HasSubstr("4 times of the reference beside 5 samples"));
+  EXPECT_THAT(measurer.measure(models)[0].error, HasSubstr("4 times of the reference next to 5 samples"));
 }
 
 TEST(Measurer, ComparesWithTheFirstAndWithItself) {

@@ -65,7 +65,7 @@ def check(name, folder):
     assert min(results[1]["samples_us"]) > 3 * min(results[0]["samples_us"]), results  # 75 million operations against 2048
     assert "error" in results[2] and "samples_us" not in results[2], results[2]
 
-    for reference, times in ((conv, 3), (missing, 0)):  # the machine's pace beside each sample; none where it does not run
+    for reference, times in ((conv, 3), (missing, 0)):  # the machine's pace next to each sample; none where it does not run
         answer = measurer.ask(id=9, do="measure", models=[small, conv, missing], reference=reference, **request)
         assert [len(r.get("reference_us", [])) for r in answer["results"]] == [times, times, 0], answer
         assert all(us > 0 for r in answer["results"] for us in r.get("reference_us", [])), answer
@@ -159,7 +159,7 @@ def other_types(folder):
 
 
 def batches():
-    """A sample of a short model is many runs, however slow the first one was and whoever had the core meanwhile."""
+    """A sample of a short model is many runs, however slow the first one was, and whatever else had the core."""
     sys.path.insert(0, os.path.join(SOURCE, "launch", "measurers"))
     import protocol
 

@@ -243,7 +243,7 @@ TEST(ActorCritic, AmongEqualsGreedyStops) {
   EXPECT_EQ(agent->act(collate(o, spec), {}, true).actions[0], (mdp::Action{5, 0}));
 }
 
-// Matches with the same root are told apart by their other nodes.
+// Matches with the same root are distinguished by their other nodes.
 TEST(ActorCritic, SeesAllMatchedNodes) {
   auto spec = random_spec();
   auto o = graphs(1, 14)[0];

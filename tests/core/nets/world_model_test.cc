@@ -263,7 +263,7 @@ mdp::Observation with_places(std::vector<float> changes) {
   return o;
 }
 
-// Untrained it is a heat bath, and played greedily it is greedy search: locations are told apart by what they save.
+// Untrained it is a heat bath, and played greedily it is greedy search: locations are distinguished by what they save.
 TEST(LatentAgent, SeesWhatLocationsSave) {
   auto world = make(1, false, 1, WorldOptions{});
   LatentAgent agent(world->spec(), LatentAgentOptions{.width = 16, .beta = 2}, 5);

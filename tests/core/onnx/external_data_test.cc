@@ -1,4 +1,4 @@
-// Weights in files beside the model: which files are read, and that none is removed or replaced.
+// Weights in files next to the model: which files are read, and that none is removed or replaced.
 #include "core/onnx/weight_files.h"
 #include "tests/core/onnx/support.h"
 

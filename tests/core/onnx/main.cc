@@ -1,4 +1,4 @@
-// Runs the tests, or, for the scripts beside it, one import and export:
+// Runs the tests, or, for the scripts next to it, one import and export:
 //   test_core_onnx --roundtrip IN.onnx OUT.onnx [--sample-open] [NAME=SIZE | @NAME=SAMPLE ...]     prints the import
 //   report test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded
 //   same|changed" (the graph's

@@ -258,8 +258,8 @@ TEST(Changes, WhatIsWorkedOutOrDoesNothingIsTold) {
       "g (float[2,3] x) => (float[6] y) { [n] s = Size(x) k = Constant<value = int64[1] {0}>() [v] u = "
       "Unsqueeze(s, k) [i] z = Identity(x) y = Reshape(z, u) }");
   EXPECT_EQ(changes_of(model),
-            "worked out Size 'n': i64[]\nworked out Unsqueeze 'v': i64[1]\nbypassed Identity 'i': does nothing\n");
-  EXPECT_EQ(model.report.changes_summary(), "2 worked out (Size 1, Unsqueeze 1), 1 bypassed (Identity 1)");
+            "computed Size 'n': i64[]\ncomputed Unsqueeze 'v': i64[1]\nbypassed Identity 'i': does nothing\n");
+  EXPECT_EQ(model.report.changes_summary(), "2 computed (Size 1, Unsqueeze 1), 1 bypassed (Identity 1)");
 }
 
 TEST(Dims, OpenOnesMakeOpaqueOperatorsAndAreReported) {

@@ -207,7 +207,7 @@ TEST(OpenDims, EmptyBatchesStayPossible) {
   EXPECT_EQ(written("{ y = Flatten(x) }"), "Flatten");
 }
 
-// As the file says it: [0, 3, -1] fails by itself, a shape that is worked out does not.
+// As the file says it: [0, 3, -1] fails by itself, a shape that is computed does not.
 TEST(OpenDims, ReshapesRunWhereTheModelsOwnDo) {
   const auto written = [](const std::string& body) {
     return op_types(export_proto(sampled("g (float[n,3,h,w] x) => (float[] y) " + body)));

@@ -26,7 +26,7 @@ TEST(Views, TwoAxesAreFlattened) {
   EXPECT_EQ(view.axis, 1);
 }
 
-// Nothing tells h * w where a batch is empty.
+// Nothing shows h * w where a batch is empty.
 TEST(Views, CopiesBesideARestNeedElements) {
   const auto needs = [](const Extents& input, const Extents& output, const Ints& shape) {
     return needs_elements(of(input), shape, of(output));

@@ -1,4 +1,4 @@
-// Which graph is timed next, with times that are made up.
+// Which graph is timed next, with synthetic times.
 #include "core/optimise/acquisition.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(Acquisition, BelievesNoBoundBeforeThreeGraphs) {
   EXPECT_EQ(acquisition.next(), std::nullopt);
 }
 
-// Equal graphs but for the noise of their times: the lowest of them is luck, and less so for what is foretold.
+// Equal graphs but for the noise of their times: the lowest of them is luck, and less so for what is predicted.
 TEST(Acquisition, OneLuckyTimeIsNotBelieved) {
   Acquisition acquisition;
   for (size_t k = 0; k < 8; ++k) {

@@ -43,9 +43,10 @@ TEST(CheckCoverage, UnknownFloatsLetDifferencesThroughButNotTheirSize) {
   EXPECT_EQ(coverage.direct, 1);
   EXPECT_EQ(coverage.through, 2);
   EXPECT_EQ(coverage.blind, 0);
-  EXPECT_EQ(to_text(coverage),
-            "2 of 3 operators stand in front of operators that rlgo does not compute (LRN 1): made-up functions stand "
-            "for these, through which a difference shows, but not its size");
+  EXPECT_EQ(
+      to_text(coverage),
+      "2 of 3 operators stand in front of operators that rlgo does not compute (LRN 1): synthetic functions stand "
+      "for these, through which a difference shows, but not its size");
 }
 
 TEST(CheckCoverage, UnknownIntegersHideWhatStandsBeforeThem) {

@@ -1,4 +1,4 @@
-// Search by a learned cost on a small model, with a runtime that is made up.
+// Search by a learned cost on a small model, with a synthetic runtime.
 #include "core/optimise/learned_search.h"
 
 #include <gtest/gtest.h>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace rlgo::optimise {
 namespace {
 
@@ -20,6 +22,9 @@ TEST(AtSizes, TellsWhatIsFasterAndWhatIsSlower) {
   EXPECT_EQ(at_sizes_text({timed("N=1", 0.76, false), timed("N=7", 1.1, true)}),
             "at N=1 0.76 (0.71 to 0.81) of the latency, at N=7 slower: 1.10 (1.05 to 1.15)");
   EXPECT_EQ(at_sizes_text({{"N=1", {}}}), "");  // not measured
+  SizeLatency once = timed("N=1", 0.4, false);
+  once.latency.upper = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(at_sizes_text({once}), "at N=1 0.40 (one process, no interval) of the latency");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(TimePlan, WhereChecksCutSearchingItGoesOnUntilSomethingIsFound) {
   EXPECT_DOUBLE_EQ(over.late_s, over.search_s);
 }
 
-// A busy machine's first runs foretell checks that fill all the time; with costs known a search takes milliseconds.
+// A busy machine's first runs predict checks that fill all the time; with costs known a search takes milliseconds.
 TEST(TimePlan, SearchingAndComparingKeepAShareOnAStarvedMachine) {
   const TimePlan plan = make_plan(15, 9, 20, 8);
   EXPECT_DOUBLE_EQ(plan.search_s, 9 + 0.25 * 6);
@@ -140,7 +140,7 @@ TEST(Plan, SaysWhenChecksAloneTakeLonger) {
   const std::string text = overrun_text(8, 3, 8.5, 13.2);
   EXPECT_NE(text.find("take 12 s here or more"), std::string::npos) << text;
   EXPECT_NE(text.find("--seconds 8 may become 14 s"), std::string::npos) << text;
-  EXPECT_EQ(text.find("made up"), std::string::npos) << text;
+  EXPECT_EQ(text.find("synthetic"), std::string::npos) << text;
   EXPECT_TRUE(overrun_text(8, 3, 8.5, 13.2, "--size h=320").ends_with("smaller than --size h=320"));
 }
 

@@ -1,4 +1,4 @@
-// Mistakes that are told when a rule is loaded.
+// Mistakes that are reported when a rule is loaded.
 #include <gmock/gmock.h>
 
 #include "core/base/error.h"

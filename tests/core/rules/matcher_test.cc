@@ -197,7 +197,7 @@ TEST(Matcher, AMergeThatWouldMakeACycleIsNoMatch) {
 TEST(Matcher, ASingleRootMayNotReadWhatDependsOnIt) {
   const auto g =
       graph_of("%0 = input \"x\" : f32[2]\n%1 = neg(%0)\n%2 = exp(%1)\n%3 = add(%0, %2)\noutput \"y\" = %3\n");
-  // ?o = exp(neg x) is found beside the root neg x through its reader; add(x, ?o) would read itself.
+  // ?o = exp(neg x) is found next to the root neg x through its reader; add(x, ?o) would read itself.
   EXPECT_EQ(matches("?n = (neg ?x) ?a = (add ?x ?o) => ?n = (sub ?o (add ?o ?x))", g).size(), 0u);
 }
 

@@ -82,7 +82,7 @@ void compare_at(ops::Op op, const ops::Types& inputs, const ops::Attrs& attrs, c
   ++counts.compared;
 }
 
-// Where all requirements hold, the operator fits, and its outputs have the extents that were foretold.
+// Where all requirements hold, the operator fits, and its outputs have the extents that were predicted.
 TEST(OpenInfer, AgreesWithNumbersAtAllSizes) {
   Rng rng({7});
   std::map<ops::Op, Counts> counts;

@@ -8,7 +8,7 @@
 namespace rlgo::rules {
 namespace {
 
-constexpr const char* kMadeUp = "rule r\n  proof proved made-up\n  ?y = (neg ?x)\n  => ?y = (abs ?x)\n";
+constexpr const char* kMadeUp = "rule r\n  proof proved made up\n  ?y = (neg ?x)\n  => ?y = (abs ?x)\n";
 
 TEST(ShippedProofs, AFilesOwnWordIsNotBelieved) {
   const auto rules = RuleSet::parse(kMadeUp, "f.rules");

@@ -34,7 +34,7 @@ void expect_equal(const graph::Delta& a, const graph::Delta& b) {
   EXPECT_EQ(a.touched, b.touched);
 }
 
-// Tries every match (at most 12 of a rule), compares with the built graph, and goes on from a random one.
+// Tries every match (at most 12 of a rule), compares with the built graph, and continues from a random one.
 class Trials {
  public:
   explicit Trials(const graph::Graph& graph) : at_{graph, rules::MatchIndex(base(), graph), NameHash(graph)} {}

@@ -1,4 +1,4 @@
-"""A walk's costs and hashes against trying every rewrite anew, along 20,000 random rewrites on each of six graphs."""
+"""A walk's costs and hashes against trying every rewrite again, along 20,000 random rewrites on each of six graphs."""
 import os
 import pathlib
 import subprocess

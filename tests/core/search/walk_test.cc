@@ -1,4 +1,4 @@
-// What a walk keeps of its rewrites is what trying all of them anew finds.
+// What a walk keeps of its rewrites is what trying all of them again finds.
 #include "core/search/walk.h"
 
 #include <gtest/gtest.h>

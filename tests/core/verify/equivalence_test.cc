@@ -79,7 +79,7 @@ TEST(Equivalence, InfinitiesMustAgreeInSign) {
 }
 
 TEST(Equivalence, LargeMagnitudesAreTried) {
-  // Equal on (-16, 16): only the set with magnitude 16 tells them apart.
+  // Equal on (-16, 16): only the set with magnitude 16 distinguishes them.
   const auto clipped = [](double most) {
     Editor editor("clip");
     const auto x = editor.add_input("x", {DType::f32, {256}});

@@ -132,7 +132,7 @@ TEST(Fold, ResultsOutsideTheRangeOfTheirTypeAreErrors) {
   EXPECT_NO_THROW(fold(scaled_by({kInf, 1}, {1, 1})));  // the file's own
 }
 
-// Weights of a product: what vanishes beside the others counts for nothing.
+// Weights of a product: what vanishes next to the others counts for nothing.
 TEST(Fold, SmallWeightsOfASumOfProductsMayVanish) {
   Editor editor("sum");
   const auto w = editor.op(Op::mul, {editor.add_weight("a", f32_blob({1e-25F, 1}, {2, 1})),

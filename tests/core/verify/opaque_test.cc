@@ -89,7 +89,7 @@ TEST(Opaque, OutputsBehindResultsOfOtherTypesAreIncomparable) {
   EXPECT_TRUE(incomparable_outputs(before, graph_with(2)).empty());
 }
 
-// What a file's reader works out of constants depends on how the file spells them.
+// What a file's reader computes of constants depends on how the file spells them.
 TEST(Opaque, OutputsOfConstantsThatWereWorkedOutAreIncomparable) {
   const auto graph_with = [](bool worked_out) {
     graph::Editor editor("g");
@@ -105,7 +105,7 @@ TEST(Opaque, OutputsOfConstantsThatWereWorkedOutAreIncomparable) {
   EXPECT_TRUE(incomparable_outputs(before, graph_with(false)).empty());
 }
 
-// With a condition that is worked out, one branch stands in an If's place.
+// With a condition that is computed, one branch stands in an If's place.
 TEST(Opaque, OutputsOfBranchesThatWereTakenAreIncomparable) {
   enum class How { by_input, by_constants, taken };
   const auto graph_with = [](How how) {

@@ -124,7 +124,7 @@ TEST(CostServer, PublishesAllAtFirstAndThenWhatIsNew) {
   for (const auto& row : copy->entries()) EXPECT_EQ(told.find(row.signature)->us, row.measured.us);
 }
 
-// The first question is answered after its timeout, beside the second one: neither answer serves the other question.
+// The first question is answered after its timeout, next to the second one: neither answer serves the other question.
 TEST(CostServer, ALateAnswerServesNoOtherQuestion) {
   const auto table =
       std::make_shared<cost::TableCost>(kOrigin, [](const graph::Graph& graph, graph::NodeId id) -> cost::Measured {

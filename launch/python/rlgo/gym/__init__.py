@@ -17,7 +17,7 @@ __all__ = ["CompositeActions", "CycleGraphs", "GraphObservation", "RewriteEnv", 
 
 
 def register_envs() -> None:
-    """Tells Gymnasium about rlgo/Rewrite-v0; once is enough, more do no harm."""
+    """Registers rlgo/Rewrite-v0 with Gymnasium; more calls do no harm."""
     import gymnasium
 
     if "rlgo/Rewrite-v0" not in gymnasium.registry:

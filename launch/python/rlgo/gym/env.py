@@ -96,7 +96,7 @@ def info_of(outcome: Any, initial_us: float) -> dict[str, Any]:
 
 
 class RewriteEnv(gymnasium.Env[Observation, Any]):
-    """A graph is rewritten, a rule at a place a step, and the reward tells how much cheaper it became.
+    """A graph is rewritten, a rule at a place a step, and the reward shows how much cheaper it became.
 
     graph: zoo graph, ONNX file, onnx.ModelProto, its bytes, or a rlgo.Graph (sizes, dims as for rlgo.load).
     cost: a cost model or its name (rlgo.cost). rules: a RuleSet or words (rlgo.rules.load).
@@ -175,7 +175,7 @@ class RewriteEnv(gymnasium.Env[Observation, Any]):
             rule, location = (int(a) for a in action)
             outcome = self._native.step(rule, location)
         if outcome.illegal and self._raises:
-            raise ValueError(f"illegal action {action}: action_masks() tells the legal ones")
+            raise ValueError(f"illegal action {action}: action_masks() shows the legal ones")
         return self._observe(), float(outcome.reward), outcome.terminal, outcome.truncated, info_of(outcome, self._native.initial_cost_us)
 
     def render(self) -> Any:
@@ -225,7 +225,7 @@ class RewriteEnv(gymnasium.Env[Observation, Any]):
 
     def fork(self) -> RewriteEnv:
         """An environment of its own in this state: O(size of the graph), no match is looked for again. Its random numbers
-        go on from the same state."""
+        continue from the same state."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._native = self._native.fork()

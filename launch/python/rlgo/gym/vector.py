@@ -24,7 +24,7 @@ class RewriteVectorEnv(VectorEnv[Observation, Any, np.ndarray]):
     graph: one graph, or a list: environment k gets graph k modulo their number, all with the room of the largest.
     threads: that step side by side; 0: as many as environments or processors, whichever is less.
     Other arguments and the observation are those of RewriteEnv, with the environments as first axis. An episode that has
-    ended begins anew at the next step, whose action is not taken and whose reward is 0 (AutoresetMode.NEXT_STEP).
+    ended starts again at the next step, whose action is not taken and whose reward is 0 (AutoresetMode.NEXT_STEP).
     info: arrays "cost_us", "initial_cost_us", "illegal_action", "outgrown", "candidates_dropped" by environment.
     """
 
@@ -74,7 +74,7 @@ class RewriteVectorEnv(VectorEnv[Observation, Any, np.ndarray]):
         self._initial_us = np.array([e.initial_cost_us for e in self._envs])
 
     def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """options: {"reset_mask": booleans}: only these begin anew (the others' observations are as they were)."""
+        """options: {"reset_mask": booleans}: only these start again (the others' observations are as they were)."""
         super().reset(seed=seed if isinstance(seed, int) else None)
         seeds = seed if isinstance(seed, (list, tuple)) else [None if seed is None else seed + k for k in range(self.num_envs)]
         which = np.ones(self.num_envs, bool) if not options or "reset_mask" not in options else np.asarray(options["reset_mask"], bool)

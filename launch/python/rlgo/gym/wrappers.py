@@ -113,7 +113,7 @@ class CompositeActions(gymnasium.Wrapper):
 
 class GraphObservation(gymnasium.ObservationWrapper):
     """The observation without padding, as Gymnasium's Graph space: nodes [n, F + 1] (the operator's id is the first
-    column), edges [e, G], edge_links [e, 2]; beside it globals, candidates, candidate_change and action_mask as before."""
+    column), edges [e, G], edge_links [e, 2]; next to it globals, candidates, candidate_change and action_mask as before."""
 
     def __init__(self, env: gymnasium.Env):
         super().__init__(env)

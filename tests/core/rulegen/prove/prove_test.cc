@@ -138,7 +138,7 @@ TEST(Prove, NumbersBesideOneTensorAreScalars) {
   }
 }
 
-// A number may be larger than ?x beside ?z, and in a node of its own.
+// A number may be larger than ?x next to ?z, and in a node of its own.
 TEST(Prove, NumbersBesideOthersHaveShapes) {
   const Proof two = derive("?y = (mul (mul ?x 1) ?z) => ?y = (mul ?x ?z)");
   EXPECT_TRUE(two.derived()) << two.reason;

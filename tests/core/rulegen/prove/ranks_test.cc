@@ -45,7 +45,7 @@ TEST(Ranks, OneOfTwoIsTheLarger) {
   EXPECT_EQ(ranks.of_tensor(z), 1u << 4);
 }
 
-// A list may have no elements: then nothing is asked of what stands beside them.
+// A list may have no elements: then nothing is asked of what stands next to them.
 TEST(Ranks, ListsCountWithElements) {
   const auto rule =
       rule_of("?y = (mul (concat ?xs... ?z axis=?k) ?w) => ?y = (concat (mul ?xs ?w)... (mul ?z ?w) axis=?k)");

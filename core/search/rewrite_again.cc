@@ -1,4 +1,4 @@
-#include "core/search/afresh.h"
+#include "core/search/rewrite_again.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr size_t kMostCompared = 100'000;
 
 }  // namespace
 
-Afresh::Afresh(Context& context)
+RewriteAgain::RewriteAgain(Context& context)
     : context_(context),
       rng_({context.options().seed, kStream}),
       tolerance_us_(context.tolerance_us()),
@@ -31,7 +31,7 @@ Afresh::Afresh(Context& context)
   unit_us_ = context.unit_us();
 }
 
-void Afresh::run(int64_t tries) {
+void RewriteAgain::run(int64_t tries) {
   const int64_t from = context_.counters().candidates;
   while (!ended_ && can_move() && context_.counters().candidates - from < tries) {
     search_window();
@@ -40,17 +40,17 @@ void Afresh::run(int64_t tries) {
   }
 }
 
-void Afresh::adopt(const Walk::Mark& best) {
+void RewriteAgain::adopt(const Walk::Mark& best) {
   if (best.cost_us < best_.cost_us - tolerance_us_) best_ = best;
 }
 
-bool Afresh::may_try() {
+bool RewriteAgain::may_try() {
   ended_ = ended_ || !context_.may_continue();
   if (!ended_) ++context_.counters().candidates;
   return !ended_;
 }
 
-bool Afresh::take(size_t place) {
+bool RewriteAgain::take(size_t place) {
   if (!may_try()) return false;
   auto taken = search::take(walk_, place);
   if (!taken) return false;
@@ -58,20 +58,20 @@ bool Afresh::take(size_t place) {
   return true;
 }
 
-bool Afresh::take_inside(size_t place) {
+bool RewriteAgain::take_inside(size_t place) {
   if (!take(place)) return false;
   window_.moved(walk_);
   return true;
 }
 
-void Afresh::descend() {
+void RewriteAgain::descend() {
   while (!ended_) {
     const auto best = steepest(walk_.places(), tolerance_us_);
     if (!best || !take(*best)) return;
   }
 }
 
-void Afresh::descend_inside() {
+void RewriteAgain::descend_inside() {
   while (!ended_) {
     const auto best = window_.steepest(walk_, tolerance_us_);
     if (!best || !take_inside(*best)) return;
@@ -79,7 +79,7 @@ void Afresh::descend_inside() {
 }
 
 // The best graph's rewrites, by what they concern.
-void Afresh::record_best() {
+void RewriteAgain::record_best() {
   if (recorded_ == best_.stamp) return;
   Walk walk(start_, context_.thread_cost(0), context_.problem().cost, context_.options().max_locations, nullptr);
   of_best_ = to_macro(play_trace(walk, to_trace(best_.trail.get())));
@@ -87,13 +87,13 @@ void Afresh::record_best() {
 }
 
 // Those of them that still apply.
-void Afresh::replay_best() {
+void RewriteAgain::replay_best() {
   MacroPlayer player(walk_, of_best_);
   player.play_in_place();
   for (size_t s = 0; s < of_best_.size() && !ended_; ++s) player.take(s);
 }
 
-void Afresh::replay_best_inside() {
+void RewriteAgain::replay_best_inside() {
   MacroPlayer player(walk_, of_best_);
   player.play_in_place();
   for (size_t s = 0; s < of_best_.size() && !ended_; ++s) {
@@ -103,7 +103,7 @@ void Afresh::replay_best_inside() {
 }
 
 // What the unmodified graph costs once the window is rewritten by what is known: greedily, or as in the best graph.
-double Afresh::known_us(const HeatBath& window) {
+double RewriteAgain::known_us(const HeatBath& window) {
   descend_inside();
   const double greedy_us = walk_.cost_us();
   walk_.restore(start_);
@@ -113,7 +113,7 @@ double Afresh::known_us(const HeatBath& window) {
   return std::min(greedy_us, walk_.cost_us());
 }
 
-void Afresh::search_window() {
+void RewriteAgain::search_window() {
   if (!may_try()) return;  // so that what leads nowhere ends with the budget
   record_best();
   walk_.restore(start_);
@@ -136,7 +136,7 @@ void Afresh::search_window() {
   }
 }
 
-void Afresh::bathe() {
+void RewriteAgain::bathe() {
   const double temperature_us = log_uniform(rng_, kColdest, kHottest) * unit_us_;
   const auto length = static_cast<int>(log_uniform(rng_, kShortest, kLongest));
   taken_.clear();
@@ -149,10 +149,10 @@ void Afresh::bathe() {
 }
 
 // In units of what is surely no rounding.
-int64_t Afresh::saved() const { return std::llround((start_.cost_us - walk_.cost_us()) / (100 * tolerance_us_)); }
+int64_t RewriteAgain::saved() const { return std::llround((start_.cost_us - walk_.cost_us()) / (100 * tolerance_us_)); }
 
 // The window alone is made first to see whether that pays, then all that are alike. False where it does not.
-bool Afresh::put_first(std::vector<Taken> taken) {
+bool RewriteAgain::put_first(std::vector<Taken> taken) {
   replay_best();
   descend();
   if (ended_ || walk_.cost_us() >= best_.cost_us - tolerance_us_) return false;

@@ -1,4 +1,4 @@
-#include "core/search/afresh.h"
+#include "core/search/rewrite_again.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ rule more
                                "greedy.rules");
 }
 
-TEST(Afresh, FindsWhatTheFirstRewritesStandInTheWayOf) {
+TEST(RewriteAgain, FindsWhatTheFirstRewritesStandInTheWayOf) {
   cost::AnalyticCost cost;
   const graph::Graph graph = towers(5, {Op::relu, Op::abs, Op::neg});
   const Problem problem{graph, greedy_in_the_way(), cost};
@@ -53,25 +53,25 @@ TEST(Afresh, FindsWhatTheFirstRewritesStandInTheWayOf) {
   Windows windows(context);
   windows.run();
   EXPECT_TRUE(windows.best().places.empty());
-  Afresh afresh(context);
-  afresh.adopt(windows.best());
-  afresh.run(2000);
+  RewriteAgain again(context);
+  again.adopt(windows.best());
+  again.run(2000);
   const graph::Graph cheapest = towers(5, {Op::tanh});
-  EXPECT_EQ(afresh.best().graph.hash(), cheapest.hash());
-  EXPECT_EQ(replay(graph, problem.rules, to_trace(afresh.best().trail.get())).hash(), cheapest.hash());
+  EXPECT_EQ(again.best().graph.hash(), cheapest.hash());
+  EXPECT_EQ(replay(graph, problem.rules, to_trace(again.best().trail.get())).hash(), cheapest.hash());
 }
 
-TEST(Afresh, HasNothingToDoWhereNothingWasDone) {
+TEST(RewriteAgain, HasNothingToDoWhereNothingWasDone) {
   cost::AnalyticCost cost;
   const graph::Graph graph = towers(1, {Op::relu, Op::abs, Op::neg});
   const Options options{.budget = 1000};
   const Problem problem{graph, greedy_in_the_way(), cost};
   Context context(problem, options);
-  Afresh afresh(context);
-  EXPECT_FALSE(afresh.can_move());
-  afresh.run();
-  EXPECT_FALSE(afresh.ended());
-  EXPECT_EQ(afresh.best().depth, 0);
+  RewriteAgain again(context);
+  EXPECT_FALSE(again.can_move());
+  again.run();
+  EXPECT_FALSE(again.ended());
+  EXPECT_EQ(again.best().depth, 0);
 }
 
 // The second of the rewrites is made far from the first, and both lead to the last one.

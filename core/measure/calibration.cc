@@ -1,4 +1,4 @@
-#include "core/measure/pace.h"
+#include "core/measure/calibration.h"
 
 #include <nlohmann/json.hpp>
 
@@ -45,13 +45,13 @@ std::string StandardModels::reference() {
   return reference_ = (folder_ / "reference.onnx").string();
 }
 
-void Pace::settle(nlohmann::json& results) {
+void ClockCalibration::scale(nlohmann::json& results) {
   std::vector<double> all;
   for (const auto& result : results) {
     if (!result.contains("reference_us")) continue;
     const auto beside = times_of(result["reference_us"]);
     if (beside.size() != result.at("samples_us").size())
-      fail("answers {} times of the reference beside {} samples", beside.size(), result["samples_us"].size());
+      fail("answers {} times of the reference next to {} samples", beside.size(), result["samples_us"].size());
     all.insert(all.end(), beside.begin(), beside.end());
   }
   if (all.empty()) return;

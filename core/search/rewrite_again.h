@@ -12,23 +12,23 @@
 
 namespace rlgo::search {
 
-// All other searches go on from a graph in which what saves most was done first. That can be in the way of more: once
-// queries, keys and values are one product, the factor of the queries alone cannot go into its weights any more, and to
-// take the product apart again costs several times what the factor saves. So small windows are rewritten anew where
-// nothing was done yet, in random order (by a heat bath, then greedily). Where one ends cheaper than by greedy descent,
-// and than by the best graph's own rewrites of the window, its rewrites go first: they are made on the unmodified
-// graph, wherever they pay, then those of the best graph that still apply, then what saves most.
-class Afresh {
+// All other searches continue from a graph in which what saves most was done first. That can be in the way of more:
+// once queries, keys and values are one product, the factor of the queries alone cannot go into its weights any more,
+// and to take the product apart again costs several times what the factor saves. So small windows are rewritten again
+// where nothing was done yet, in random order (by a heat bath, then greedily). Where one ends cheaper than by greedy
+// descent, and than by the best graph's own rewrites of the window, its rewrites go first: they are made on the
+// unmodified graph, wherever they pay, then those of the best graph that still apply, then what saves most.
+class RewriteAgain {
  public:
   // Refers to the context.
-  explicit Afresh(Context& context);
+  explicit RewriteAgain(Context& context);
 
   // Goes on where it stopped, until budget or stop() of the context end the search, or about `tries` graphs more were
   // priced.
   void run(int64_t tries = std::numeric_limits<int64_t>::max());
   // Budget or stop() said so.
   bool ended() const { return ended_; }
-  // False where there is nothing to do anew: no rewrite of the unmodified graph, or none that the best graph came by.
+  // False where there is nothing to do again: no rewrite of the unmodified graph, or none that the best graph came by.
   bool can_move() const { return !start_.places.empty() && best_.depth > 0; }
   const Walk::Mark& best() const { return best_; }
   // The graph that is to be improved, where it costs less than the one before.
