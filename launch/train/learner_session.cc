@@ -180,7 +180,7 @@ void LearnerSession::resume() {
   };
   expect("graph_hash", hex(learner::graphs_hash(graphs_)), "another graph (--graph, --dim, --zoo.*)");
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
-  expect("spec_hash", hex(spec_.hash()), "another environment (--env.*)");
+  expect("spec_hash", hex(spec_.hash()), "another environment (--env.*, --policy.prices, --policy.candidates)");
   const std::string place = found.path.string();
   const auto changed = learner::changed_options(c, config_text_, place, option_values);
   state_ = learner::restored_state(c, place);

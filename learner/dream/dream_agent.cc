@@ -29,8 +29,10 @@ void adopt_encoder(const std::string& run, nets::WorldModel& world) {
   try {
     nets::load_named(*world->encoder(), tensors);
   } catch (const Error& e) {
-    throw e.in(fmt::format(
-        "--wm.encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, another graph's rules?)", run));
+    throw e.in(
+        fmt::format("--wm.encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, --gnn.block, another "
+                    "graph's rules?)",
+                    run));
   }
 }
 
