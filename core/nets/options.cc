@@ -32,6 +32,9 @@ void declare(OptionSink& o, AgentOptions& agent) {
 }
 
 void declare(OptionSink& o, LatentAgentOptions& agent) {
+  o.choice("dream.controller", agent.controller, kControllers,
+           "two layers that learn by PPO, or a linear map that separable CMA-ES evolves, a generation in each epoch of "
+           "dreaming (World Models)");
   o.integer("dream.width", agent.width, 4, 4096, "hidden units of the controller");
   o.number("dream.noop-bias", agent.noop_bias, -20, 20,
            "the controller's logit of NO-OP at the start; --policy.beta is the controller's, too");

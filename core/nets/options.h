@@ -61,8 +61,13 @@ struct AgentOptions {
 // Options gnn.*, policy.*.
 void declare(OptionSink& sink, AgentOptions& options);
 
+// How the controller in the dream learns. cma_es: it is a linear map, which evolves (Ha and Schmidhuber 2018).
+enum class Controller : uint8_t { ppo, cma_es };
+inline constexpr Named<Controller> kControllers[] = {{"ppo", Controller::ppo}, {"cma-es", Controller::cma_es}};
+
 // The agent that reads latent vectors: the controller in the dream.
 struct LatentAgentOptions {
+  Controller controller = Controller::ppo;
   int width = 128;  // of the two hidden layers, 4..4096
   double noop_bias = 0;
   double beta = kBeta;  // as in AgentOptions; where the world model sees locations

@@ -10,6 +10,8 @@ void check_dreamer(const DreamAgentOptions& dream, const nets::AgentOptions& net
   using nets::Block;
   using nets::PolicyHead;
   const std::string block = name_of(network.block, nets::kBlocks);
+  if (dream.hybrid && dream.controller.controller == nets::Controller::cma_es)
+    fail("--dream.controller cma-es with --agent hybrid: real play trains by PPO; take --agent model-based");
   if (env.candidates) fail("--policy.candidates with an agent that has a world model: take --agent model-free");
   if (network.head == PolicyHead::flat)
     fail("--policy.head flat with an agent that has a world model: take joint or staged");
