@@ -25,6 +25,20 @@ ABLATIONS = {
 }
 
 
+# The published agents: what all of them have, then what the claims C5 and C6 vary. Small networks, as everywhere here.
+PUBLISHED = ["--policy.prices", "no", "--policy.head", "staged", "--policy.location-head", "index", "--gnn.block", "full", "--ppo.clip", 0.3, "--ppo.lambda", 0.97,
+             "--ppo.lr", 0.0025, "--ppo.entropy", 0, "--ppo.target-kl", 0]  # fmt: skip
+HIDDEN = ["--policy.prices", "no"]
+PUBLISHED_PARTS = {
+    ("heads", "policy.head", "model-free"): {head: [*HIDDEN, "--policy.head", head] for head in ("joint", "staged", "flat")},  # C5
+    ("blocks", "gnn.block", "model-free"): {block: [*HIDDEN, "--gnn.block", block] for block in ("full", "local", "gcn", "gat")},  # C6
+    ("data", "wm.data", "model-based"): {data: ["--wm.data", data, "--wm.passes", 1] for data in ("online", "store")},  # C21
+    ("passes", "wm.passes", "model-based"): {passes: ["--wm.passes", passes] for passes in (1, 16)},
+    ("controllers", "dream.controller", "model-based"): {c: ["--wm.locations", "no", "--dream.controller", c] for c in ("ppo", "cma-es")},
+    ("encoders", "wm.encoder", "model-based"): {e: ["--wm.locations", "no", "--wm.encoder", e] for e in ("random", "joint", "autoencoder")},
+}
+
+
 # Around the defaults, which are first.
 HYPERPARAMETERS = {"ppo.lr": ["0.0005", "0.0001", "0.0025"], "ppo.clip": ["0.2", "0.1", "0.4"], "ppo.epochs": ["4", "1", "16"]}
 UNSOLVED = "inception_v3"  # where agents differ: on the first graph every setting ends at what greedy search finds
@@ -85,7 +99,8 @@ def search_runs(args):
 
 
 def training(args, folder, name, agent, graph, seed, epochs, minutes, more=(), after=()):
-    small = [word for key, value in SMALL.items() if f"--{key}" not in args.options for word in (f"--{key}", value)]
+    given = {*map(str, more), *args.options}
+    small = [word for key, value in SMALL.items() if f"--{key}" not in given for word in (f"--{key}", value)]
     command = [args.rlgo, "train", "--quiet", "--graph", graph, *small, "--agent", agent, "--seed", seed, "--epochs", epochs, "--runs", folder, "--name", name, *more, *args.options]
     return Run(f"{folder.name}-{name}", seed - 1, minutes * epochs / 40, [command, *after], None if after else folder / name / "summary.txt", scratch=folder / name)
 
@@ -152,6 +167,40 @@ def ablation_runs(args):
 def hyperparameter_runs(args):
     for option, values in HYPERPARAMETERS.items():
         yield from compared(f"hyperparameters/{option}", option, {value: [f"--{option}", value] for value in values}, "model-free", graph=UNSOLVED if UNSOLVED in args.graphs else None)(args)
+
+
+def published_runs(args):
+    """RLFlow's two agents, X-RLflow's on the smallest graph, and their parts by themselves."""
+    config = ROOT / "configs/paper-model-based.cfg"
+    for seed in range(1, args.seeds + 1):
+        for graph in args.graphs:
+            yield training(args, args.runs / "published", f"{graph}-model-free-s{seed}", "model-free", graph, seed, args.epochs, 4 * minutes_of("model-free", graph), PUBLISHED)
+            yield training(args, args.runs / "published", f"{graph}-model-based-s{seed}", "model-based", graph, seed, args.epochs, minutes_of("model-based", graph), ["--config", config, "--wm.passes", 1])
+        rival = ["--gnn.block", "gat", *HIDDEN, "--policy.candidates", "--env.max-steps", 100]
+        yield training(args, args.runs / "published", f"{args.graphs[0]}-x-rlflow-s{seed}", "model-free", args.graphs[0], seed, max(1, args.epochs // 4), 40, rival)
+    for (folder, option, agent), values in PUBLISHED_PARTS.items():
+        yield from compared(f"published/{folder}", option, values, agent)(args)
+
+
+def dequeued_runs(args):
+    """TASO's search by its own unit: graphs taken from the queue, however many are priced (C9)."""
+    for graph in args.graphs:
+        table, curve = args.runs / f"dequeued-{graph}.csv", args.runs / f"dequeued-{graph}-curve.csv"
+        yield Run(f"dequeued-{graph}", 0, 10, [[args.rlgo, "search", "--graph", graph, "--methods", "taso", "--alpha", 1.05, "--expansions", 50000, "--budget", 1000000000, "--cost", "analytic",
+                                                "--csv", table.with_suffix(".part"), "--curve", curve]], table, table.with_suffix(".part"))  # fmt: skip
+
+
+# C1: what the rules that were generated are worth without those written by hand.
+RULES = {"all": [], "generated": ["--rules", ROOT / "configs/rules/generated.rules"], "base": ["--rules", ROOT / "configs/rules/base.rules"]}
+
+
+def rule_runs(args):
+    for graph in args.graphs:
+        for name, rules in RULES.items():
+            table = args.runs / f"rules-{graph}-{name}.csv"
+            yield Run(f"rules-{graph}-{name}", 0, 0.5, [[args.rlgo, "search", "--graph", graph, "--methods", "greedy,taso", *rules, "--cost", "analytic", "--csv", table.with_suffix(".part")]],
+                      table, table.with_suffix(".part"))  # fmt: skip
+    yield from compared("published/rules", "rules", {name: [*rules, *HIDDEN] for name, rules in RULES.items()}, "model-free", minutes=2)(args)
 
 
 def long_runs(args):
@@ -262,6 +311,9 @@ STAGES = [
     Stage("temperature", "temperatures of the dream (table 5.1)", temperature_runs),
     Stage("efficiency", "best cost against real steps, model-free with four times as many (results/sample_efficiency.py)", efficiency_runs, script("sample_efficiency.py")),
     Stage("long", f"model-free agents for as many epochs as RLFlow's, {PUBLISHED_EPOCHS:,}", long_runs),
+    Stage("published", "RLFlow's and X-RLflow's agents; their heads (C5), blocks (C6), data (C21) and controllers by themselves", published_runs),
+    Stage("dequeued", "TASO's search for 50,000 graphs taken from its queue (C9)", dequeued_runs),
+    Stage("rules", "searches and agents on the generated rules only, and on those written by hand (C1)", rule_runs),
     Stage("windows", "agents in windows, parts left out (results/windows.py)", window_runs, script("windows.py")),
     Stage("latency", "graphs of agents and of TASO's search in LibTorch, each by itself (figures 5.1, 5.2, 5.4)", latency_runs, alone=True),
     Stage("speed", "time of a real and of a dreamed step", one("speed", 2, speed_command), alone=True),
@@ -272,5 +324,4 @@ STAGES = [
     Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU and onnxruntime-gpu; the stage frameworks fills its column there")),
     Stage("planning", "planning with a trained agent against other searches", lambda args: [], never("left rlgo after 438c83b: no gain was shown (results/agents.md)")),
     Stage("risk-seeking", "risk-seeking updates left out", lambda args: [], never("rlgo has none: they were tried and did not help (results/agents.md)")),
-    Stage("flat", "one head over rules times locations; GCN in place of message passing", lambda args: [], never("rlgo has neither as an option")),
 ]

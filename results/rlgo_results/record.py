@@ -28,6 +28,10 @@ COMMANDS = [
     ("reward-network", ["compare", "{}/reward-model", "--by", "wm.reward-model"]),
     *((f"ablation-{option}", ["compare", f"{{}}/ablations/{option}", "--by", option]) for option in ("gnn.block", "env.frontier", "policy.beta", "policy.location-head")),
     *((f"hyperparameter-{option}", ["compare", f"{{}}/hyperparameters/{option}", "--by", option]) for option in HYPERPARAMETERS),
+    ("published-rewards", ["rewards", "{}/published"]),
+    *((f"published-{folder}", ["compare", f"{{}}/published/{folder}", "--by", option])
+      for folder, option in (("heads", "policy.head"), ("blocks", "gnn.block"), ("data", "wm.data"), ("passes", "wm.passes"), ("controllers", "dream.controller"),
+                             ("encoders", "wm.encoder"), ("rules", "rules"))),
     ("long-rewards", ["rewards", "{}/long"]),
     ("options", ["options", "{}"]),
 ]
