@@ -23,6 +23,7 @@ struct Neighbours {
 class NeighbourBlockImpl : public torch::nn::Module {
  public:
   NeighbourBlockImpl(const EncoderOptions& options, Rng& rng);
+  // One round.
   Encoding forward(const GraphBatch& batch, const Neighbours& neighbours, const Encoding& input);
 
  private:

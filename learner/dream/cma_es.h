@@ -22,7 +22,7 @@ class SeparableCma {
   // Moves `mean` by what each candidate of this seed is worth (more is better), and adapts.
   void update(std::vector<float>& mean, uint64_t seed, std::span<const double> worth);
 
-  void store(Checkpoint& checkpoint) const;
+  void store(Checkpoint& checkpoint) const;    // all but the mean
   void restore(const Checkpoint& checkpoint);  // throws Error where it is not of these dimensions
 
  private:
