@@ -45,4 +45,22 @@ void check_agent(const DreamAgentOptions& dream, const nets::AgentOptions& netwo
     fail("--policy.candidates with --policy.head flat: its table does not look at candidates");
 }
 
+std::string agent_form(const DreamAgentOptions& dream, const nets::AgentOptions& network, const env::EnvOptions& env,
+                       bool world_model) {
+  std::vector<std::string> parts;
+  if (!env.prices_locations) parts.emplace_back("prices hidden");
+  if (env.candidates) parts.emplace_back("sees each rewrite's graph");
+  if (!world_model && network.head != nets::PolicyHead::joint)
+    parts.push_back(fmt::format("head {}", name_of(network.head, nets::kPolicyHeads)));
+  if (world_model ? !dream.world.locations : network.location_head == nets::LocationHead::index)
+    parts.emplace_back("locations as numbers");
+  const auto block = world_model ? dream.world.encoder.block : network.block;
+  if (block != nets::Block::local) parts.push_back(fmt::format("block {}", name_of(block, nets::kBlocks)));
+  if (world_model && dream.encoder != DreamAgentOptions{}.encoder)
+    parts.push_back(fmt::format("encoder {}", name_of(dream.encoder, kEncoderSources)));
+  if (world_model && dream.controller.controller == nets::Controller::cma_es)
+    parts.emplace_back("linear controller by CMA-ES");
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+}
+
 }  // namespace rlgo::learner

@@ -56,5 +56,18 @@ TEST(CheckAgent, AWorldModelThatSeesLocationsNeedsPricesAndALocalBlock) {
   refused(a, "--policy.head flat", "an agent that has a world model");
 }
 
+TEST(AgentForm, NamesWhatDiffersFromRlgosOwn) {
+  Agent a;
+  EXPECT_EQ(agent_form(a.dream, a.network, a.env, false), "");
+  a.env.prices_locations = false;
+  a.network.head = nets::PolicyHead::staged;
+  a.network.block = nets::Block::gat;
+  EXPECT_EQ(agent_form(a.dream, a.network, a.env, false), " (prices hidden, head staged, block gat)");
+  a.dream.world.locations = false;
+  a.dream.encoder = EncoderSource::autoencoder;
+  EXPECT_EQ(agent_form(a.dream, a.network, a.env, true),
+            " (prices hidden, locations as numbers, block full, encoder autoencoder)");
+}
+
 }  // namespace
 }  // namespace rlgo::learner
