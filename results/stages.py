@@ -25,18 +25,18 @@ ABLATIONS = {
 }
 
 
-# The published agents: what all of them have, then what the claims C5 and C6 vary. Small networks, as everywhere here.
-PUBLISHED = ["--policy.prices", "no", "--policy.head", "staged", "--policy.location-head", "index", "--gnn.block", "full", "--ppo.clip", 0.3, "--ppo.lambda", 0.97,
-             "--ppo.lr", 0.0025, "--ppo.entropy", 0, "--ppo.target-kl", 0]  # fmt: skip
+# The published agents: their configurations, except for what SMALL sets, and each episode used once.
+PUBLISHED = {agent: ["--config", ROOT / f"configs/{file}.cfg", "--wm.passes", 1] for agent, file in (("model-free", "paper-model-free"), ("model-based", "paper-model-based"))}
 HIDDEN = ["--policy.prices", "no"]
+# Their parts in isolation: (folder, option, agent): its values.
 PUBLISHED_PARTS = {
     ("heads", "policy.head", "model-free"): {head: [*HIDDEN, "--policy.head", head] for head in ("joint", "staged", "flat")},  # C5
-    ("blocks", "gnn.block", "model-free"): {block: [*HIDDEN, "--gnn.block", block] for block in ("full", "local", "gcn", "gat")},  # C6
-    ("data", "wm.data", "model-based"): {data: ["--wm.data", data, "--wm.passes", 1] for data in ("online", "store")},  # C21
-    ("passes", "wm.passes", "model-based"): {passes: ["--wm.passes", passes] for passes in (1, 16)},
-    ("controllers", "dream.controller", "model-based"): {c: ["--wm.locations", "no", "--dream.controller", c] for c in ("ppo", "cma-es")},
-    ("encoders", "wm.encoder", "model-based"): {e: ["--wm.locations", "no", "--wm.encoder", e] for e in ("random", "joint", "autoencoder")},
+    ("data", "wm.data", "model-based"): {data: [*PUBLISHED["model-based"], "--wm.data", data] for data in ("online", "store")},  # C21
+    ("passes", "wm.passes", "model-based"): {passes: [*PUBLISHED["model-based"], "--wm.passes", passes] for passes in (1, 16)},
+    ("controllers", "dream.controller", "model-based"): {c: [*PUBLISHED["model-based"], "--dream.controller", c] for c in ("ppo", "cma-es")},
+    ("encoders", "wm.encoder", "model-based"): {e: [*PUBLISHED["model-based"], "--wm.encoder", e] for e in ("random", "joint", "autoencoder")},
 }
+BLOCKS = ("full", "local", "gcn", "gat")  # C6: trained on the first two graphs, evaluated on the others
 
 
 # Around the defaults, which are first.
@@ -170,37 +170,47 @@ def hyperparameter_runs(args):
 
 
 def published_runs(args):
-    """RLFlow's two agents, X-RLflow's on the smallest graph, and their parts by themselves."""
-    config = ROOT / "configs/paper-model-based.cfg"
+    """RLFlow's two agents, X-RLflow's on the smallest graph, and their parts in isolation."""
+    folder = args.runs / "published"
     for seed in range(1, args.seeds + 1):
         for graph in args.graphs:
-            yield training(args, args.runs / "published", f"{graph}-model-free-s{seed}", "model-free", graph, seed, args.epochs, 4 * minutes_of("model-free", graph), PUBLISHED)
-            yield training(args, args.runs / "published", f"{graph}-model-based-s{seed}", "model-based", graph, seed, args.epochs, minutes_of("model-based", graph), ["--config", config, "--wm.passes", 1])
-        rival = ["--gnn.block", "gat", *HIDDEN, "--policy.candidates", "--env.max-steps", 100]
-        yield training(args, args.runs / "published", f"{args.graphs[0]}-x-rlflow-s{seed}", "model-free", args.graphs[0], seed, max(1, args.epochs // 4), 40, rival)
-    for (folder, option, agent), values in PUBLISHED_PARTS.items():
-        yield from compared(f"published/{folder}", option, values, agent)(args)
+            for agent, more in PUBLISHED.items():
+                yield training(args, folder, f"{graph}-{agent}-s{seed}", agent, graph, seed, args.epochs, (4 if agent == "model-free" else 1) * minutes_of(agent, graph), more)
+        yield training(args, folder / "x-rlflow", f"{args.graphs[0]}-s{seed}", "model-free", args.graphs[0], seed, max(1, args.epochs // 4), 40,
+                       ["--config", ROOT / "configs/x-rlflow.cfg", "--env.max-steps", 100])  # fmt: skip
+        for block in BLOCKS if len(args.graphs) > 2 else ():
+            place, name = folder / "blocks", f"{block}-s{seed}"
+            evaluate = [args.rlgo, "evaluate", "--checkpoint", place / name, "--graph", ",".join(args.graphs[2:]), "--episodes", 10, "--csv", place / f"{name}.csv"]
+            yield training(args, place, name, "model-free", ",".join(args.graphs[:2]), seed, args.epochs, 1.5, [*HIDDEN, "--gnn.block", block], [evaluate])
+    for (part, option, agent), values in PUBLISHED_PARTS.items():
+        yield from compared(f"published/{part}", option, values, agent)(args)
+
+
+DEQUEUED = (5000, 50000)
 
 
 def dequeued_runs(args):
     """TASO's search by its own unit: graphs taken from the queue, however many are priced (C9)."""
     for graph in args.graphs:
-        table, curve = args.runs / f"dequeued-{graph}.csv", args.runs / f"dequeued-{graph}-curve.csv"
-        yield Run(f"dequeued-{graph}", 0, 10, [[args.rlgo, "search", "--graph", graph, "--methods", "taso", "--alpha", 1.05, "--expansions", 50000, "--budget", 1000000000, "--cost", "analytic",
-                                                "--csv", table.with_suffix(".part"), "--curve", curve]], table, table.with_suffix(".part"))  # fmt: skip
+        for most in DEQUEUED:
+            table = args.runs / f"dequeued/{graph}-{most}.csv"
+            table.parent.mkdir(parents=True, exist_ok=True)
+            yield Run(f"dequeued-{graph}-{most}", 0, most / 50000, [[args.rlgo, "search", "--graph", graph, "--methods", "taso", "--alpha", 1.05, "--expansions", most,
+                                                                     "--budget", 1000000000, "--cost", "analytic", "--csv", table.with_suffix(".part")]], table, table.with_suffix(".part"))  # fmt: skip
 
 
 # C1: what the rules that were generated are worth without those written by hand.
-RULES = {"all": [], "generated": ["--rules", ROOT / "configs/rules/generated.rules"], "base": ["--rules", ROOT / "configs/rules/base.rules"]}
+RULES = {name: ["--rules", name] for name in ("base,generated", "generated", "base")}
 
 
 def rule_runs(args):
     for graph in args.graphs:
         for name, rules in RULES.items():
-            table = args.runs / f"rules-{graph}-{name}.csv"
+            table = args.runs / f"rules/{graph}-{name}.csv"
+            table.parent.mkdir(parents=True, exist_ok=True)
             yield Run(f"rules-{graph}-{name}", 0, 0.5, [[args.rlgo, "search", "--graph", graph, "--methods", "greedy,taso", *rules, "--cost", "analytic", "--csv", table.with_suffix(".part")]],
                       table, table.with_suffix(".part"))  # fmt: skip
-    yield from compared("published/rules", "rules", {name: [*rules, *HIDDEN] for name, rules in RULES.items()}, "model-free", minutes=2)(args)
+    yield from compared("published/rules", "rules", RULES, "model-free", minutes=2)(args)
 
 
 def long_runs(args):
@@ -288,6 +298,11 @@ def speed_command(args):
     return [args.rlgo, "bench", "--graphs", "resnet50,bert", "--bench.seconds", 2, "--json", args.folder / "speed.json"]
 
 
+def measured_speed_runs(args):
+    for graph in ("resnet50", "bert"):
+        yield training(args, args.runs / "published/speed", graph, "model-free", graph, 1, 1, 40, ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1, "--train.steps-per-epoch", 64])
+
+
 def same_command(args):
     return [python(), RESULTS / "aa.py", "--rlgo", args.rlgo, "--runs", 50, "--out", args.folder / "aa.csv"]
 
@@ -317,6 +332,7 @@ STAGES = [
     Stage("windows", "agents in windows, parts left out (results/windows.py)", window_runs, script("windows.py")),
     Stage("latency", "graphs of agents and of TASO's search in LibTorch, each by itself (figures 5.1, 5.2, 5.4)", latency_runs, alone=True),
     Stage("speed", "time of a real and of a dreamed step", one("speed", 2, speed_command), alone=True),
+    Stage("speed-measured", "steps a second where each measures its reward (R4)", measured_speed_runs, alone=True),
     Stage("race", "trained and searched graphs in ONNX Runtime and OpenVINO (figures 5.1, 5.2, 5.4)", one("race", 2, race_command), needs("onnxruntime"), alone=True),
     Stage("same", "false positives: a model against itself (results/aa.py)", one("same", 7, same_command), alone=True),
     Stage("reward-measured", "reward R4, which times the whole graph at each step; beside other work it learns from noise",
