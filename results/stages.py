@@ -36,7 +36,7 @@ PUBLISHED_PARTS = {
     ("controllers", "dream.controller", "model-based"): {c: [*PUBLISHED["model-based"], "--dream.controller", c] for c in ("ppo", "cma-es")},
     ("encoders", "wm.encoder", "model-based"): {e: [*PUBLISHED["model-based"], "--wm.encoder", e] for e in ("random", "joint", "autoencoder")},
 }
-BLOCKS = ("full", "local", "gcn", "gat")  # C6: trained on the first two graphs, evaluated on the others
+BLOCKS = ("full", "local", "gcn", "gat")
 
 
 # Around the defaults, which are first.
@@ -170,7 +170,7 @@ def hyperparameter_runs(args):
 
 
 def published_runs(args):
-    """RLFlow's two agents, X-RLflow's on the smallest graph, and their parts in isolation."""
+    """RLFlow's two agents on each graph, X-RLflow's on the smallest."""
     folder = args.runs / "published"
     for seed in range(1, args.seeds + 1):
         for graph in args.graphs:
@@ -178,12 +178,20 @@ def published_runs(args):
                 yield training(args, folder, f"{graph}-{agent}-s{seed}", agent, graph, seed, args.epochs, (4 if agent == "model-free" else 1) * minutes_of(agent, graph), more)
         yield training(args, folder / "x-rlflow", f"{args.graphs[0]}-s{seed}", "model-free", args.graphs[0], seed, max(1, args.epochs // 4), 40,
                        ["--config", ROOT / "configs/x-rlflow.cfg", "--env.max-steps", 100])  # fmt: skip
+
+
+def block_runs(args):
+    """Trained on the first two graphs, evaluated on the others."""
+    place = args.runs / "published/blocks"
+    for seed in range(1, args.seeds + 1):
         for block in BLOCKS if len(args.graphs) > 2 else ():
-            place, name = folder / "blocks", f"{block}-s{seed}"
-            evaluate = [args.rlgo, "evaluate", "--checkpoint", place / name, "--graph", ",".join(args.graphs[2:]), "--episodes", 10, "--csv", place / f"{name}.csv"]
-            yield training(args, place, name, "model-free", ",".join(args.graphs[:2]), seed, args.epochs, 1.5, [*HIDDEN, "--gnn.block", block], [evaluate])
+            evaluate = [args.rlgo, "evaluate", "--checkpoint", place / f"{block}-s{seed}", "--graph", ",".join(args.graphs[2:]), "--episodes", 10, "--csv", place / f"{block}-s{seed}.csv"]
+            yield training(args, place, f"{block}-s{seed}", "model-free", ",".join(args.graphs[:2]), seed, args.epochs, 1.5, [*HIDDEN, "--gnn.block", block], [evaluate])
+
+
+def part_stages():
     for (part, option, agent), values in PUBLISHED_PARTS.items():
-        yield from compared(f"published/{part}", option, values, agent)(args)
+        yield Stage(part, f"published agents in isolated parts: {option} {', '.join(map(str, values))}", compared(f"published/{part}", option, values, agent))
 
 
 DEQUEUED = (5000, 20000)  # of 20,000 graphs a queue takes some GiB
@@ -326,7 +334,9 @@ STAGES = [
     Stage("temperature", "temperatures of the dream (table 5.1)", temperature_runs),
     Stage("efficiency", "best cost against real steps, model-free with four times as many (results/sample_efficiency.py)", efficiency_runs, script("sample_efficiency.py")),
     Stage("long", f"model-free agents for as many epochs as RLFlow's, {PUBLISHED_EPOCHS:,}", long_runs),
-    Stage("published", "RLFlow's and X-RLflow's agents; their heads (C5), blocks (C6), data (C21) and controllers by themselves", published_runs),
+    Stage("published", "RLFlow's and X-RLflow's agents", published_runs),
+    *part_stages(),
+    Stage("blocks", "blocks of the encoder, on graphs that agents were not trained on (C6)", block_runs),
     Stage("dequeued", "TASO's search for 5,000 and 20,000 graphs taken from its queue (C9)", dequeued_runs),
     Stage("rules", "searches and agents on the generated rules only, and on those written by hand (C1)", rule_runs),
     Stage("windows", "agents in windows, parts left out (results/windows.py)", window_runs, script("windows.py")),

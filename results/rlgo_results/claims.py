@@ -9,7 +9,7 @@ YES, PART, NO, UNTESTABLE, UNRECORDED = "reproduced", "in part", "not reproduced
 FIGURES = "`results/record.py --stages baselines,train,race,latency,figures`"
 HYPERPARAMETERS = {"ppo.lr": "0.0005", "ppo.clip": "0.2", "ppo.epochs": "4"}  # that results/stages.py varies, and their defaults
 AGENTS = "published-agents"  # folder of their tables
-PUBLISHED_RUNS = "`results/record.py --stages published,figures`"
+PUBLISHED_RUNS = "`results/record.py --stages {},figures`"
 OURS_ALONE = "rlgo's agent, which sees prices"  # what no run of the published agents says yet
 CONVOLUTIONAL = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1"]
 
@@ -24,8 +24,12 @@ def claim(text):
     return mark
 
 
-def epochs_of(data):
-    return f"{max(int(r['epochs']) for r in data.rows(f'{AGENTS}/summary.csv'))} epochs"
+def agents_of(data, published, ours, epochs="epochs"):
+    """Of the published agents where they are recorded, else of rlgo's own: (file, whose it is, how it was made)."""
+    name = f"{AGENTS}/{published}"
+    if not (data.root / f"results/{name}.csv").is_file():
+        return f"figures/{ours}", f"{OURS_ALONE}; the published agent is not recorded", FIGURES
+    return name, f"the published agent after at most {max(int(r[epochs]) for r in data.rows(f'{name}.csv'))} epochs", PUBLISHED_RUNS.format("published")
 
 
 def verdict(*parts):
@@ -47,13 +51,12 @@ def c1(data):
     for row in data.rows(f"{AGENTS}/search-rules.csv"):
         if row["method"] == "taso":
             of.setdefault(row["rules"].removeprefix(f"{row['graph']}-"), {})[row["graph"]] = float(row["change_percent"])
-    agents = {r["rules"]: float(r["best, %"]) for r in data.rows(f"{AGENTS}/rules.csv")}
     enough = [g for g in of["base"] if of["generated"][g] <= of["base"][g] + 0.01]
     added = [g for g in of["base"] if of["base,generated"][g] < of["base"][g] - 0.01]
     return (verdict(*(g in enough for g in of["base"])),
             f"hours of engineers cannot be measured. TASO's search with generated rules only: {spread(of['generated'].values())} %, with hand-written ones {spread(of['base'].values())} %, no worse on "
-            f"{len(enough)} of {len(of['base'])} graphs; added to these they gain on {len(added)}. The agent on {data.rows(f'{AGENTS}/rules.csv')[0]['graph']}: {percent(agents['generated'])}, {percent(agents['base'])}",
-            f"{len(of['base'])} graphs", f"{AGENTS}/rules", "`results/record.py --stages rules,figures`")  # fmt: skip
+            f"{len(enough)} of {len(of['base'])} graphs; added to these they gain on {len(added)}",
+            f"{len(of['base'])} graphs", f"{AGENTS}/search-rules", "`results/record.py --stages rules,figures`")  # fmt: skip
 
 
 @claim("A model-based agent cuts real run time")
@@ -93,7 +96,7 @@ def parts(data, name, option, first, second, value="best, %", deviation="best, s
 @claim("Rule first, then location, beats one head over all pairs")
 def c5(data):
     gain, error, what, sure = parts(data, "heads", "policy.head", "staged", "flat")
-    return (verdict(gain > error), f"prices hidden, {what}", sure, f"{AGENTS}/heads", PUBLISHED_RUNS)
+    return (verdict(gain > error), f"prices hidden, {what}", sure, f"{AGENTS}/heads", PUBLISHED_RUNS.format("heads"))
 
 
 @claim("Message passing generalises better than a GCN")
@@ -106,7 +109,7 @@ def c6(data):
     return (verdict(*(g in better for g in graphs)),
             "prices hidden, an episode on graphs that the agent was not trained on: " + "; ".join(f"{g} {', '.join(f'{b} {percent(score(g, b))}' for b in blocks)}" for g in graphs),
             "; ".join(f"{g}: full {score(g, 'gcn') - score(g, 'full'):+.2f} +- {sure(g):.2f} points better than gcn" for g in graphs) + f"; {rows[graphs[0], 'full']['seeds']} seeds",
-            f"{AGENTS}/blocks", PUBLISHED_RUNS)  # fmt: skip
+            f"{AGENTS}/blocks", PUBLISHED_RUNS.format("blocks"))  # fmt: skip
 
 
 @claim("PPO is robust to its hyperparameters")
@@ -153,14 +156,15 @@ def c9(data):
 
 @claim("The model-free agent is at worst 9 % behind TASO")
 def c10(data):
+    name, whose, command = agents_of(data, "summary", "summary")
     worst = {r: max(float(row["against taso, %"]) for row in data.runtimes(r, "model-free").values()) for r in ("LibTorch", "race")}
-    taso, agent = data.search_traces("taso"), data.best("model-free", AGENTS)
-    behind = {g: change_of([(1 + v / 100) / (1 + float(taso[g]["change, %"]) / 100) for v in values])[0] for g, values in agent.items()}
-    chance = data.search_traces("random")
-    return (verdict(max(behind.values()) <= 9),
-            f"the published agent after {epochs_of(data)}: at worst {percent(max(behind.values()))} by cost, where TASO changes the cost by {spread([float(taso[g]['change, %']) for g in behind])} % "
-            f"and random search by {spread([float(chance[g]['change, %']) for g in behind])} %; {OURS_ALONE}, at worst {percent(worst['LibTorch'])} (LibTorch), {percent(worst['race'])} (ONNX Runtime)",
-            f"{len(behind)} graphs, {from_to([len(v) for v in agent.values()])} seeds each", f"{AGENTS}/summary", PUBLISHED_RUNS)  # fmt: skip
+    taso, chance, agent = data.search_traces("taso"), data.search_traces("random"), data.best("model-free", name)
+    change = lambda rows: [float(rows[g]["change, %"]) for g in agent]  # noqa: E731
+    behind = [change_of([(1 + v / 100) / (1 + taso_ / 100) for v in agent[g]])[0] for g, taso_ in zip(agent, change(taso))]
+    return (verdict(max(behind) <= 9, max(worst.values()) <= 9),
+            f"by cost, {whose}: at worst {percent(max(behind))}, where TASO changes the cost by {spread(change(taso))} % and random search by {spread(change(chance))} %; "
+            f"by latency, {OURS_ALONE}: {percent(worst['LibTorch'])} (LibTorch), {percent(worst['race'])} (ONNX Runtime)",
+            f"{len(agent)} graphs, {from_to([len(v) for v in agent.values()])} seeds each", name, command)  # fmt: skip
 
 
 @claim("The model-free agent settles by 1,000 epochs")
@@ -195,12 +199,11 @@ def c13(data):
 
 @claim("The model-based agent reaches about what the model-free one reaches")
 def c14(data):
-    free, based = data.best("model-free", AGENTS), data.best("model-based", AGENTS)
-    ours = [mean(v) / mean(data.best("model-free")[g]) for g, v in data.best("model-based").items()]
+    name, whose, command = agents_of(data, "summary", "summary")
+    free, based = data.best("model-free", name), data.best("model-based", name)
     shares = {g: mean(based[g]) / mean(free[g]) for g in based}
     return (verdict(*(s >= 0.9 for s in shares.values())),
-            f"the published agents after {epochs_of(data)}: {100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of its gains ({', '.join(f'{g} {percent(mean(based[g]))} for {percent(mean(free[g]))}' for g in shares)}); "
-            f"rlgo's agents, which see prices: {100 * min(ours):.0f} to {100 * max(ours):.0f} %", f"{len(shares)} graphs, {from_to([len(v) for v in based.values()])} seeds each", f"{AGENTS}/summary", PUBLISHED_RUNS)  # fmt: skip
+            f"{whose}: {100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of its gains", f"{len(shares)} graphs, {from_to([len(v) for v in based.values()])} seeds each", name, command)
 
 
 @claim("The model-based agent needs a quarter of the real interactions")
@@ -219,24 +222,31 @@ def c15(data):
 
 @claim("A dreamed step is 85 times faster than a real one")
 def c16(data):
-    real = {r["graph"]: float(r["steps/s"]) for r in data.rows(f"{AGENTS}/speed.csv")}
-    rows = [r for r in data.rows("speed.csv") if r["graph"] in real]
-    of = lambda batch, real_of: {r["graph"]: float(r["dream_steps_per_s"]) / real_of(r) for r in rows if r["batch"] == batch}  # noqa: E731
-    measured, alone, formula = of("256", lambda r: real[r["graph"]]), of("1", lambda r: real[r["graph"]]), of("256", lambda r: float(r["actor_steps_per_s"]))
-    text = lambda times: ", ".join(f"{g} {t:.3g}" for g, t in times.items())  # noqa: E731
-    return (verdict(*(t >= 85 for t in measured.values())),
-            f"against a real step that measures its reward (R4): {text(measured)} times at batch 256, {text(alone)} at batch 1; against one that estimates it: {text(formula)} at batch 256", "one run each",
-            f"{rows[0]['revision'][:7]}, {data.figures_revision(AGENTS)}", "`results/record.py --stages speed,speed-measured,figures`; training of the model is not in it")  # fmt: skip
+    """The published real step measures its reward. Where such steps are not recorded on a graph, those of the smallest one, the fastest, bound them."""
+    r4 = next((float(r["steps/s"]) for r in data.rows("figures/rewards-compared.csv") if r["env.reward"] == "R4"), None)
+    try:
+        real = {r["graph"]: float(r["steps/s"]) for r in data.rows(f"{AGENTS}/speed.csv")}
+    except Missing:
+        real = {}
+    rows = data.rows("speed.csv")
+    times = lambda batch, real_of: {r["graph"]: float(r["dream_steps_per_s"]) / real_of(r) for r in rows if r["batch"] == batch}  # noqa: E731
+    measured = {batch: times(batch, lambda r: real.get(r["graph"], r4)) for batch in ("1", "256")}
+    text = lambda of: ", ".join(f"{g} {t:.3g}" for g, t in of.items())  # noqa: E731
+    return (verdict(*(t >= 85 for of in measured.values() for t in of.values())),
+            f"against a real step that measures its reward (R4{'' if real else f', {r4:.0f} a second on squeezenet1_1, the smallest graph'}): at least {text(measured['256'])} times in batches of 256, {text(measured['1'])} one at a time; "
+            f"against one that estimates it: {text(times('256', lambda r: float(r['actor_steps_per_s'])))} times in batches of 256", "one run", rows[0]["revision"][:7],
+            "`results/record.py --stages speed,reward-measured,speed-measured,figures`; training of the model is not in it")  # fmt: skip
 
 
 @claim("The world model converges on all five graphs with the same hyperparameters")
 def c17(data):
-    rows = data.rows(f"{AGENTS}/world-loss.csv")
+    name, whose, command = agents_of(data, "world-loss", "fig-5.5-world-loss", "epochs of training")
+    rows = data.rows(f"{name}.csv")
     better = [float(r["held-out nll, last"]) < float(r["held-out nll of no change, last"]) for r in rows]
     known = [float(r["held-out reward correlation, last"]) for r in rows]
     epochs = sorted({int(r["epochs of training"]) for r in rows})
-    return (PART if all(better) else NO, f"the published model's held-out likelihood beats \"nothing changes\" on {sum(better)} of {len(rows)}, rewards correlate by {min(known):.2f} to {max(known):.2f}; "
-            f"after {' or '.join(map(str, epochs))} epochs, not 2,000, it has not settled", f"{len(rows)} graphs", f"{AGENTS}/world-loss", PUBLISHED_RUNS)
+    return (PART if all(better) else NO, f"{whose}: held-out likelihood beats \"nothing changes\" on {sum(better)} of {len(rows)}, rewards correlate by {min(known):.2f} to {max(known):.2f}; "
+            f"after {' or '.join(map(str, epochs))} epochs, not 2,000, it has not settled", f"{len(rows)} graphs", name, command)
 
 
 def temperatures(data):
@@ -271,18 +281,19 @@ def c19(data):
 
 @claim("Rewards of agents in the dream vary more than those of the model-free agent")
 def c20(data):
-    free, dream = ({r["graph"]: r for r in data.rows(f"{AGENTS}/{name}.csv")} for name in ("rewards", "dream-reward"))
+    name, whose, command = agents_of(data, "dream-reward", "fig-5.6-dream-reward")
+    free, dream = ({r["graph"]: r for r in data.rows(f"{file}.csv")} for file in (f"{AGENTS}/rewards" if AGENTS in name else "figures/fig-5.3-rewards", name))
     of = lambda rows: [float(rows[g]["variation"]) for g in dream]  # noqa: E731
-    more = [g for g in dream if float(dream[g]["variation"]) > float(free[g]["variation"])]
+    more = sum(a > b for a, b in zip(of(dream), of(free)))
     epochs = lambda rows: from_to([int(r["epochs"]) for r in rows.values()])  # noqa: E731
-    return (verdict(*(g in more for g in dream)), f"the published agents, whole episodes, on {len(more)} of {len(dream)} graphs; deviation over the last half of the epochs, of rewards from 0 to 1: {min(of(dream)):.2f} to {max(of(dream)):.2f} "
-            f"in {epochs(dream)} epochs of the dream, {min(of(free)):.2f} to {max(of(free)):.2f} in {epochs(free)} model-free", f"{len(dream)} graphs", f"{AGENTS}/dream-reward", PUBLISHED_RUNS)  # fmt: skip
+    return (verdict(more == len(dream), more > 0), f"{whose}: on {more} of {len(dream)} graphs; deviation over the last half of the epochs, of rewards from 0 to 1: {min(of(dream)):.2f} to {max(of(dream)):.2f} "
+            f"in {epochs(dream)} epochs of the dream, {min(of(free)):.2f} to {max(of(free)):.2f} in {epochs(free)} model-free", f"{len(dream)} graphs", name, command)  # fmt: skip
 
 
 @claim("Minibatches that are used once are as good as a stored dataset")
 def c21(data):
     gain, error, what, sure = parts(data, "data", "wm.data", "online", "store")
-    return (verdict(gain > -error), f"the published agent, {what}", sure, f"{AGENTS}/data", PUBLISHED_RUNS)
+    return (verdict(gain > -error), f"the published agent, {what}", sure, f"{AGENTS}/data", PUBLISHED_RUNS.format("data"))
 
 
 @claim("Rewards of measured run time are not worth what they cost")
@@ -409,10 +420,8 @@ def table(data):
             here, what, sure, revision, command = UNRECORDED, "", "", None, "`results/record.py`"
         if revision == "searches":
             revision = revisions_of(data.rows("searches.csv"))
-        elif revision and revision.startswith(f"{AGENTS}/"):
-            revision = data.figures_revision(AGENTS)
-        elif revision and (data.root / f"results/figures/{revision}.csv").is_file():
-            revision = data.figures_revision()
+        elif revision and (data.root / f"results/{(table := revision if '/' in revision else f'figures/{revision}')}.csv").is_file():
+            revision = data.figures_revision(table.partition("/")[0])
         name = f"C{number}" if number <= len(PUBLISHED) else f"R{number - len(PUBLISHED)}"
         lines.append(f"| {name} | {function.claim} | **{here}** | {what} | {sure} | {revision or ''} | {command} |")
     return lines

@@ -78,10 +78,10 @@ class Recorded:
         """graph -> row of figure 5.4 measured by a runtime ("LibTorch" or "race", which is ONNX Runtime)."""
         return Found({r["graph"]: r for r in self.rows("figures/fig-5.4-model-based.csv") if r["measured by"].startswith(runtime) and r["system"] == system})
 
-    def best(self, agent, folder="figures"):
+    def best(self, agent, table="figures/summary"):
         """graph -> cheapest graph that each run of an agent met, percent of the unmodified one's cost."""
         found = Found()
-        for row in self.rows(f"{folder}/summary.csv"):
+        for row in self.rows(f"{table}.csv"):
             if row["agent"] == agent:
                 found.setdefault(row["graph"], []).append(float(row["best, %"]))
         return found
