@@ -12,7 +12,7 @@ NetworkPolicy::NetworkPolicy(nets::Agent network, int64_t version) : network_(st
 
 void NetworkPolicy::make_player() {
   const auto* actor_critic = dynamic_cast<const nets::ActorCriticImpl*>(network_.get());
-  if (actor_critic == nullptr || !network_->local_encoder() || !network_->device().is_cpu()) return;
+  if (actor_critic == nullptr || !actor_critic->options().has_plain_form() || !network_->device().is_cpu()) return;
   player_.emplace(std::make_shared<const agent::Network>(nets::plain_network(*actor_critic)));
 }
 

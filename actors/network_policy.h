@@ -13,9 +13,9 @@
 namespace rlgo::actors {
 
 // Acts with the weights that load() brings (nets::pack). Runs where the network lies; its weights are replaced in
-// place: they change by load() alone. On the CPU an actor-critic with a local encoder is played without LibTorch
-// (agent::Player), and computes only rows that it has not seen since then; elsewhere the observations of a batch share
-// their rows.
+// place: they change by load() alone. On the CPU an actor-critic that has a plain form (nets::AgentOptions) is played
+// without LibTorch (agent::Player), and computes only rows that it has not seen since then; elsewhere the observations
+// of a batch share their rows.
 class NetworkPolicy : public DrawnPolicy {
  public:
   explicit NetworkPolicy(nets::Agent network, int64_t version = 0);
@@ -34,7 +34,7 @@ class NetworkPolicy : public DrawnPolicy {
 
   nets::Agent network_;
   std::function<std::shared_ptr<void>()> hold_;
-  std::optional<agent::Player> player_;  // of a local encoder on the CPU
+  std::optional<agent::Player> player_;  // of a plain form on the CPU
   int64_t version_;
 };
 

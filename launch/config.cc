@@ -8,6 +8,7 @@
 #include "core/exec/device.h"
 #include "core/rules/rule_choice.h"
 #include "launch/target.h"
+#include "learner/session/agent_check.h"
 
 namespace rlgo::launch {
 
@@ -100,7 +101,7 @@ void check(const RunConfig& c) {
     fail_usage("--learners {}: the random agent does not learn", c.loop.learners);
   if (c.name.find('/') != std::string::npos || c.name == "." || c.name == "..")
     fail_usage("--name '{}' must be a plain folder name; use --runs for the place", c.name);
-  as_usage([&] { learner::check(c.dream); });
+  as_usage([&] { learner::check_agent(dream_agent_options(c), c.network, c.env, c.has_world_model()); });
 }
 
 learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
@@ -109,7 +110,8 @@ learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
   options.world.encoder = config.network.encoder();
   // Where locations are seen, embeddings of nodes must depend on their surroundings alone; else only the global latent
   // is read.
-  options.world.encoder.block = options.world.locations ? nets::Block::local : nets::Block::full;
+  if (options.world.locations || config.network.block == nets::Block::local)
+    options.world.encoder.block = options.world.locations ? nets::Block::local : nets::Block::full;
   options.controller.beta = config.network.beta;
   options.trainer.train_encoder = options.encoder == learner::EncoderSource::joint;
   const int length = options.length > 0 ? std::min(options.length, config.env.max_steps) : config.env.max_steps;

@@ -166,14 +166,24 @@ class Recorder:
 # ---- figures and tables -------------------------------------------------------------------------------------------------
 
 
-def merged_temperatures(folder):
-    """temperature.csv of the tables of single runs."""
-    rows = [row for path in sorted(folder.glob("t*-s*.csv")) for row in csv.DictReader(open(path, newline="", encoding="utf-8"))]
+def merged(files, target, column=None):
+    """A table of several, with a column for what their names end in where it is named; nothing where there is none."""
+    rows = [({column: path.stem.split("-", 1)[1]} if column else {}) | row for path in sorted(files) for row in csv.DictReader(open(path, newline="", encoding="utf-8"))]
     if rows:
-        with open(folder / "temperature.csv", "w", newline="", encoding="utf-8") as file:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(target, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
+
+
+def recorded(source, target):
+    """Copies record.csv; what an earlier one has of other stages stays."""
+    lines = source.read_text(encoding="utf-8").splitlines()
+    stage = lambda line: line.split(",", 1)[0]  # noqa: E731
+    here = {stage(line) for line in lines}
+    before = target.read_text(encoding="utf-8").splitlines()[1:] if target.is_file() else []
+    target.write_text("\n".join([lines[0], *(line for line in before if stage(line) not in here), *lines[1:]]) + "\n", encoding="utf-8")
 
 
 def speed_table(source, target):
@@ -192,9 +202,14 @@ def figures(args):
     """Makes all that can be made of what is recorded; returns whether that went well."""
     commands, out, table = [], args.out, []
     out.mkdir(parents=True, exist_ok=True)
-    if any(args.runs.rglob("summary.txt")):
-        merged_temperatures(args.runs / "temperature")
+    published = args.runs / "published"
+    if any(path for path in args.runs.rglob("summary.txt") if published not in path.parents):
+        merged((args.runs / "temperature").glob("t*-s*.csv"), args.runs / "temperature/temperature.csv")
         commands.append([RESULTS / "analyse", "all", args.runs, "--out", out / "figures"])
+    if any(published.rglob("summary.txt")):
+        commands.append([RESULTS / "analyse", "published", published, "--out", out / "published-agents"])
+    for name, column in (("dequeued", "expansions"), ("rules", "rules")):
+        merged((args.runs / name).glob("*.csv"), out / f"published-agents/search-{name}.csv", column)
     if any((args.folder / "searches").glob("*.curve.csv")):
         commands.append([python(), RESULTS / "searches.py", "show", args.folder / "searches", "--out", out / "searches.md", "--plot", out / "searches.png",
                          "--table", out / "searches.csv", "--revision", args.revision, "--rules", args.rules])  # fmt: skip
@@ -210,10 +225,12 @@ def figures(args):
         good &= done.returncode == 0
         print(f"{pathlib.Path(command[0]).name if command[0] != python() else pathlib.Path(command[1]).name}: "
               + ("made" if done.returncode == 0 else "failed") + (f"\n{done.stderr.strip()}" if done.stderr.strip() else ""), flush=True)  # fmt: skip
-    page = out / "figures/README.md"
-    if page.is_file():  # of any machine
-        page.write_text(page.read_text(encoding="utf-8").replace(str(args.folder), "FOLDER").replace(f"{ROOT}/", ""), encoding="utf-8")
-    for name, target in (("peers", out / "peers"), ("frameworks.csv", out), ("aa.csv", out), ("record.csv", out)):
+    for page in (out / folder / "README.md" for folder in ("figures", "published-agents")):
+        if page.is_file():  # of any machine
+            page.write_text(page.read_text(encoding="utf-8").replace(str(args.folder), "FOLDER").replace(f"{ROOT}/", ""), encoding="utf-8")
+    if (args.folder / "record.csv").is_file():
+        recorded(args.folder / "record.csv", out / "record.csv")
+    for name, target in (("peers", out / "peers"), ("frameworks.csv", out), ("aa.csv", out)):
         source = args.folder / name
         if source.is_dir():
             shutil.copytree(source, target, dirs_exist_ok=True)

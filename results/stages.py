@@ -25,6 +25,20 @@ ABLATIONS = {
 }
 
 
+# The published agents: their configurations, except for what SMALL sets, and each episode used once.
+PUBLISHED = {agent: ["--config", ROOT / f"configs/{file}.cfg", "--wm.passes", 1] for agent, file in (("model-free", "paper-model-free"), ("model-based", "paper-model-based"))}
+HIDDEN = ["--policy.prices", "no"]
+# Their parts in isolation: (folder, option, agent): its values.
+PUBLISHED_PARTS = {
+    ("heads", "policy.head", "model-free"): {head: [*HIDDEN, "--policy.head", head] for head in ("joint", "staged", "flat")},  # C5
+    ("data", "wm.data", "model-based"): {data: [*PUBLISHED["model-based"], "--wm.data", data] for data in ("online", "store")},  # C21
+    ("passes", "wm.passes", "model-based"): {passes: [*PUBLISHED["model-based"], "--wm.passes", passes] for passes in (1, 16)},
+    ("controllers", "dream.controller", "model-based"): {c: [*PUBLISHED["model-based"], "--dream.controller", c] for c in ("ppo", "cma-es")},
+    ("encoders", "wm.encoder", "model-based"): {e: [*PUBLISHED["model-based"], "--wm.encoder", e] for e in ("random", "joint", "autoencoder")},
+}
+BLOCKS = ("full", "local", "gcn", "gat")
+
+
 # Around the defaults, which are first.
 HYPERPARAMETERS = {"ppo.lr": ["0.0005", "0.0001", "0.0025"], "ppo.clip": ["0.2", "0.1", "0.4"], "ppo.epochs": ["4", "1", "16"]}
 UNSOLVED = "inception_v3"  # where agents differ: on the first graph every setting ends at what greedy search finds
@@ -85,7 +99,8 @@ def search_runs(args):
 
 
 def training(args, folder, name, agent, graph, seed, epochs, minutes, more=(), after=()):
-    small = [word for key, value in SMALL.items() if f"--{key}" not in args.options for word in (f"--{key}", value)]
+    given = {*map(str, more), *args.options}
+    small = [word for key, value in SMALL.items() if f"--{key}" not in given for word in (f"--{key}", value)]
     command = [args.rlgo, "train", "--quiet", "--graph", graph, *small, "--agent", agent, "--seed", seed, "--epochs", epochs, "--runs", folder, "--name", name, *more, *args.options]
     return Run(f"{folder.name}-{name}", seed - 1, minutes * epochs / 40, [command, *after], None if after else folder / name / "summary.txt", scratch=folder / name)
 
@@ -152,6 +167,58 @@ def ablation_runs(args):
 def hyperparameter_runs(args):
     for option, values in HYPERPARAMETERS.items():
         yield from compared(f"hyperparameters/{option}", option, {value: [f"--{option}", value] for value in values}, "model-free", graph=UNSOLVED if UNSOLVED in args.graphs else None)(args)
+
+
+def published_runs(args):
+    """RLFlow's two agents on each graph, X-RLflow's on the smallest."""
+    folder = args.runs / "published"
+    for seed in range(1, args.seeds + 1):
+        for graph in args.graphs:
+            for agent, more in PUBLISHED.items():
+                yield training(args, folder, f"{graph}-{agent}-s{seed}", agent, graph, seed, args.epochs, (4 if agent == "model-free" else 1) * minutes_of(agent, graph), more)
+        yield training(args, folder / "x-rlflow", f"{args.graphs[0]}-s{seed}", "model-free", args.graphs[0], seed, max(1, args.epochs // 4), 40,
+                       ["--config", ROOT / "configs/x-rlflow.cfg", "--env.max-steps", 100])  # fmt: skip
+
+
+def block_runs(args):
+    """Trained on the first two graphs, evaluated on the others."""
+    place = args.runs / "published/blocks"
+    for seed in range(1, args.seeds + 1):
+        for block in BLOCKS if len(args.graphs) > 2 else ():
+            evaluate = [args.rlgo, "evaluate", "--checkpoint", place / f"{block}-s{seed}", "--graph", ",".join(args.graphs[2:]), "--episodes", 10, "--csv", place / f"{block}-s{seed}.csv"]
+            yield training(args, place, f"{block}-s{seed}", "model-free", ",".join(args.graphs[:2]), seed, args.epochs, 1.5, [*HIDDEN, "--gnn.block", block], [evaluate])
+
+
+def part_stages():
+    for (part, option, agent), values in PUBLISHED_PARTS.items():
+        yield Stage(part, f"published agents in isolated parts: {option} {', '.join(map(str, values))}", compared(f"published/{part}", option, values, agent))
+
+
+DEQUEUED = (5000, 20000)  # of 20,000 graphs a queue takes some GiB
+
+
+def dequeued_runs(args):
+    """TASO's search by its own unit: graphs taken from the queue, however many are priced (C9)."""
+    for graph in args.graphs:
+        for most in DEQUEUED:
+            table = args.runs / f"dequeued/{graph}-{most}.csv"
+            table.parent.mkdir(parents=True, exist_ok=True)
+            yield Run(f"dequeued-{graph}-{most}", 0, most / 20000, [[args.rlgo, "search", "--graph", graph, "--methods", "taso", "--alpha", 1.05, "--expansions", most,
+                                                                     "--budget", 1000000000, "--cost", "analytic", "--csv", table.with_suffix(".part")]], table, table.with_suffix(".part"))  # fmt: skip
+
+
+# C1: what the rules that were generated are worth without those written by hand.
+RULES = {name: ["--rules", name] for name in ("base,generated", "generated", "base")}
+
+
+def rule_runs(args):
+    for graph in args.graphs:
+        for name, rules in RULES.items():
+            table = args.runs / f"rules/{graph}-{name}.csv"
+            table.parent.mkdir(parents=True, exist_ok=True)
+            yield Run(f"rules-{graph}-{name}", 0, 0.5, [[args.rlgo, "search", "--graph", graph, "--methods", "greedy,taso", *rules, "--cost", "analytic", "--csv", table.with_suffix(".part")]],
+                      table, table.with_suffix(".part"))  # fmt: skip
+    yield from compared("published/rules", "rules", RULES, "model-free", minutes=2)(args)
 
 
 def long_runs(args):
@@ -239,6 +306,11 @@ def speed_command(args):
     return [args.rlgo, "bench", "--graphs", "resnet50,bert", "--bench.seconds", 2, "--json", args.folder / "speed.json"]
 
 
+def measured_speed_runs(args):
+    for graph in ("resnet50", "bert"):
+        yield training(args, args.runs / "published/speed", graph, "model-free", graph, 1, 1, 40, ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1, "--train.steps-per-epoch", 64])
+
+
 def same_command(args):
     return [python(), RESULTS / "aa.py", "--rlgo", args.rlgo, "--runs", 50, "--out", args.folder / "aa.csv"]
 
@@ -262,9 +334,15 @@ STAGES = [
     Stage("temperature", "temperatures of the dream (table 5.1)", temperature_runs),
     Stage("efficiency", "best cost against real steps, model-free with four times as many (results/sample_efficiency.py)", efficiency_runs, script("sample_efficiency.py")),
     Stage("long", f"model-free agents for as many epochs as RLFlow's, {PUBLISHED_EPOCHS:,}", long_runs),
+    Stage("published", "RLFlow's and X-RLflow's agents", published_runs),
+    *part_stages(),
+    Stage("blocks", "blocks of the encoder, on graphs that agents were not trained on (C6)", block_runs),
+    Stage("dequeued", "TASO's search for 5,000 and 20,000 graphs taken from its queue (C9)", dequeued_runs),
+    Stage("rules", "searches and agents on the generated rules only, and on those written by hand (C1)", rule_runs),
     Stage("windows", "agents in windows, parts left out (results/windows.py)", window_runs, script("windows.py")),
     Stage("latency", "graphs of agents and of TASO's search in LibTorch, each by itself (figures 5.1, 5.2, 5.4)", latency_runs, alone=True),
     Stage("speed", "time of a real and of a dreamed step", one("speed", 2, speed_command), alone=True),
+    Stage("speed-measured", "steps a second where each measures its reward (R4)", measured_speed_runs, alone=True),
     Stage("race", "trained and searched graphs in ONNX Runtime and OpenVINO (figures 5.1, 5.2, 5.4)", one("race", 2, race_command), needs("onnxruntime"), alone=True),
     Stage("same", "false positives: a model against itself (results/aa.py)", one("same", 7, same_command), alone=True),
     Stage("reward-measured", "reward R4, which times the whole graph at each step; next to other work it learns from noise",
@@ -272,5 +350,4 @@ STAGES = [
     Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU and onnxruntime-gpu; the stage frameworks fills its column there")),
     Stage("planning", "planning with a trained agent against other searches", lambda args: [], never("left rlgo after 438c83b: no gain was shown (results/agents.md)")),
     Stage("risk-seeking", "risk-seeking updates left out", lambda args: [], never("rlgo has none: they were tried and did not help (results/agents.md)")),
-    Stage("flat", "one head over rules times locations; GCN in place of message passing", lambda args: [], never("rlgo has neither as an option")),
 ]

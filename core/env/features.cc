@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/base/error.h"
+#include "core/env/rewrite_env.h"
 #include "core/ops/op.h"
 
 namespace rlgo::env {
@@ -135,9 +136,6 @@ void place_features(const graph::Node& node, double us, float initial_us, float*
   f[kInitialShare] = 10.0f * static_cast<float>(us) / initial_us;
 }
 
-// Networks have a row for each operator below this id. Later ones look as they did before rlgo knew them, so that
-// agents and rollouts of any age fit.
-constexpr int32_t kOps = 57;
 int32_t seen_as(Op op) { return static_cast<int32_t>(static_cast<int32_t>(op) < kOps ? op : Op::opaque); }
 
 std::array<float, kLocationFeatures> location_row(const search::Move& move, double initial_us) {
@@ -159,17 +157,18 @@ std::vector<float> global_row(const Progress& progress, size_t nodes, size_t edg
 
 }  // namespace
 
-mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, int max_locations) {
+mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, const EnvOptions& options) {
   mdp::ObservationSpec spec;
   spec.ops = kOps;
   spec.node_features = kNodeFeatures;
   spec.edge_features = kEdgeFeatures;
   spec.global_features = kGlobalFeatures;
   spec.rules = rules.size();
-  spec.max_locations = max_locations;
+  if (options.candidates) ++spec.ops;  // of the node that stands for a candidate
+  spec.max_locations = options.max_locations;
   spec.rule_names = rules.names();
   spec.nonlocal_node_features = nonlocal_node_features();
-  spec.location_features = kLocationFeatures;
+  spec.location_features = options.prices_locations ? kLocationFeatures : 0;
   return spec;
 }
 

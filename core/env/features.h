@@ -26,8 +26,13 @@ std::vector<int32_t> nonlocal_node_features();
 std::span<const std::string_view> edge_feature_names();
 std::span<const std::string_view> global_feature_names();
 
+// Networks have a row for each operator below this id. Later ones look as they did before rlgo knew them, so that
+// agents and rollouts of any age fit.
+inline constexpr int32_t kOps = 57;
+
+struct EnvOptions;
 // Sizes and names of the observations of graphs that these rules rewrite.
-mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, int max_locations);
+mdp::ObservationSpec observation_spec(const rules::RuleSet& rules, const EnvOptions& options);
 
 // What an observation holds besides the graph and its matches.
 struct Progress {

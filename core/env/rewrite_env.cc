@@ -8,6 +8,7 @@
 #include "core/base/hash.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/env/candidates.h"
 #include "core/env/features.h"
 #include "core/ops/op.h"
 #include "core/search/region.h"
@@ -58,6 +59,14 @@ void declare(OptionSink& o, EnvOptions& env) {
             "and with greedy descent after it; 0: in the whole graph");
   o.integer("env.window-steps", env.window_steps, 1, 1000000, "steps after which an episode in a window ends");
   o.integer("env.max-locations", env.max_locations, 1, 100000, "matches of one rule that are offered");
+  o.flag("policy.prices", env.prices_locations,
+         "the agent sees what each rewrite would change in cost, and begins as a heat bath over it (--policy.beta); "
+         "no: it "
+         "sees the run times of operators only, as RLFlow's");
+  o.flag(
+      "policy.candidates", env.candidates,
+      "observations hold, for each location, the whole graph that its rewrite would make, and the policy scores these "
+      "(X-RLflow); slow, and large in memory");
   o.integer("env.max-steps", env.max_steps, 1, 1000000, "steps after which an episode is cut off (truncated)");
   o.number("env.weight-flops", env.weight_flops, 0, 1000, "R3: weight of the relative decrease of flops");
   o.number("env.weight-bytes", env.weight_bytes, 0, 1000, "R3: weight of bytes moved");
@@ -76,7 +85,7 @@ struct RewriteEnv::Impl {
         measure_us(std::move(measure)),
         starts(std::move(from)),
         checkpoints(model->is_local() ? std::move(kept) : nullptr),  // other prices change while a run learns them
-        spec(observation_spec(*rules, o.max_locations)),
+        spec(observation_spec(*rules, o)),
         initial_features(model),
         initial_cost(cost::graph_cost(*model, initial)),
         walk(start_state(initial, rules, initial_cost.runtime_us), walk_cost, *model, options.max_locations,
@@ -176,8 +185,14 @@ struct RewriteEnv::Impl {
   }
 
   mdp::Observation observe(mdp::Changes* changes = nullptr) {
-    return features.observe(walk.graph(), offered(), rules->size(), {initial_cost.runtime_us, cost.runtime_us, best_us},
-                            changes);
+    const Progress progress{initial_cost.runtime_us, cost.runtime_us, best_us};
+    auto seen_now = features.observe(walk.graph(), offered(), rules->size(), progress, changes);
+    if (!options.prices_locations) seen_now.loc_feat.clear();
+    if (options.candidates) {
+      if (changes != nullptr) *changes = {};
+      add_candidates(*rules, walk.graph(), offered(), features, progress, seen_now);
+    }
+    return seen_now;
   }
 
   // Makes walk.places()[k].

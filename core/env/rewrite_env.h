@@ -38,8 +38,8 @@ struct EnvOptions {
   int max_steps = 200;      // after which an episode is truncated, >= 1
   // R3: weights of the relative decreases, >= 0.
   double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;
-  // Whether observations tell what each location would change. Not an option: for who only steps along.
-  bool prices_locations = true;
+  bool prices_locations = true;  // whether observations have what each location would change
+  bool candidates = false;       // whether they have the graph that each location's rewrite would make: candidates.h
   double frontier = 0;  // share of the episodes that begin on the way of a search or in the archive, [0, 1]: starts.h
   std::vector<std::string> searches = {"greedy", "anneal", "window"};  // whose ways these are
   int64_t search_budget = 20'000;  // graphs that each of these searches may price, >= 1

@@ -24,13 +24,19 @@ class ActorCriticImpl : public AgentImpl {
   // The encoder can be used alone; here its global latent learns besides what the locations would save.
   Encoding encode(const GraphBatch& batch) override;
   Encoder& encoder() { return encoder_; }
-  // One softmax over all locations and NO-OP. The logit of a location is beta times what its rewrite saves, plus what
-  // is learned of it and of its rule; that of NO-OP is learned alone. What is learned begins at zero.
+  // As AgentOptions::head has it. One softmax over all locations and NO-OP: the logit of a location is beta times what
+  // its rewrite saves, plus what is learned about it and about its rule; that of NO-OP is only learned. Staged: the
+  // same logits for the locations of a rule; a rule's is beta times the most that one of them saves, plus what is
+  // learned about it. What is learned begins at zero. Without location features there are no savings.
   LogPolicy policy(const GraphBatch& batch, const Encoding& latent) override;
 
  private:
   torch::Tensor rule_scores(const GraphBatch& batch, const Encoding& latent);      // [P], learned
   torch::Tensor location_scores(const GraphBatch& batch, const Encoding& latent);  // [L], learned
+  torch::Tensor flat_scores(const GraphBatch& batch, const Encoding& latent);      // [L], learned
+  void make_rule_head(Rng& rng);
+  void make_location_head(Rng& rng);
+  bool flat() const { return options_.head == PolicyHead::flat; }
 
   AgentOptions options_;
   Encoder encoder_{nullptr};
@@ -45,6 +51,9 @@ class ActorCriticImpl : public AgentImpl {
   Dense location_nodes_{nullptr}, location_rest_{nullptr}, location_global_{nullptr}, location_index_{nullptr},
       location_score_{nullptr};
   torch::Tensor location_table_;  // [X, width]
+  // flat: a hidden layer over the global latent, then a score for each rule and location number. Has none of the two
+  // policies above.
+  Dense flat_hidden_{nullptr}, flat_score_{nullptr};
 };
 TORCH_MODULE(ActorCritic);
 

@@ -125,13 +125,19 @@ EncoderImpl::EncoderImpl(const mdp::ObservationSpec& spec, const EncoderOptions&
   edge_feat_ = register_module("edge_feat", Dense(spec.edge_features, w, rng, options_in));
   global_feat_ = register_module("global_feat", Dense(spec.global_features, w, rng, options_in));
   for (int round = 0; round < (options.shared ? 1 : options.rounds); ++round) {
-    blocks_.push_back(register_module(fmt::format("block{}", round), GnBlock(options, rng)));
+    const auto name = fmt::format("block{}", round);
+    if (options.block == Block::gcn || options.block == Block::gat) {
+      neighbour_blocks_.push_back(register_module(name, NeighbourBlock(options, rng)));
+    } else {
+      blocks_.push_back(register_module(name, GnBlock(options, rng)));
+    }
   }
 }
 
 Encoding EncoderImpl::forward(const GraphBatch& batch) {
   Encoding x;
-  const auto block = [&](int round) -> GnBlock& { return blocks_[options_.shared ? 0 : static_cast<size_t>(round)]; };
+  const auto number = [&](int round) { return options_.shared ? 0 : static_cast<size_t>(round); };
+  const auto block = [&](int round) -> GnBlock& { return blocks_[number(round)]; };
   x.global = global_feat_(batch.globals);
   if (batch.distinct) {
     const auto& rows = *batch.distinct;
@@ -144,6 +150,13 @@ Encoding EncoderImpl::forward(const GraphBatch& batch) {
   const auto read = columns_.defined() ? batch.node_feat.index_select(1, columns_) : batch.node_feat;
   x.nodes = add_rows(node_feat_(read), {op_table_, batch.node_op});
   x.edges = edge_feat_(batch.edge_feat);
+  if (!neighbour_blocks_.empty()) {
+    // Edges give what they carry to the nodes that read them, once.
+    x.nodes = x.nodes + pool(x.edges, batch.edge_dst, batch.nodes, options_.aggregation == Aggregation::mean);
+    const Neighbours neighbours(batch, options_.both_directions);
+    for (int r = 0; r < options_.rounds; ++r) x = neighbour_blocks_[number(r)]->forward(batch, neighbours, x);
+    return x;
+  }
   for (int r = 0; r < options_.rounds; ++r) x = block(r)->forward(batch, x);
   return x;
 }

@@ -11,6 +11,7 @@
 #include "core/mdp/mdp.h"
 #include "core/nets/batch.h"
 #include "core/nets/dense.h"
+#include "core/nets/neighbour_block.h"
 #include "core/nets/options.h"
 
 namespace rlgo::nets {
@@ -56,7 +57,8 @@ class EncoderImpl : public torch::nn::Module {  // all rounds
   torch::Tensor columns_;   // of the node features, int64, that a local encoder reads; undefined: all
   torch::Tensor op_table_;  // [ops, width]
   Dense node_feat_{nullptr}, edge_feat_{nullptr}, global_feat_{nullptr};
-  std::vector<GnBlock> blocks_;  // one, or one per round
+  std::vector<GnBlock> blocks_;  // one, or one per round; of gcn and gat:
+  std::vector<NeighbourBlock> neighbour_blocks_;
 };
 TORCH_MODULE(Encoder);
 

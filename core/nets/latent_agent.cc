@@ -12,16 +12,23 @@ LatentAgentImpl::LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentA
   check(options);
   if (spec.latent_features < 1) fail("latent agent: the observations have no latent vector");
   Rng rng({seed, 0x1A7E47});
-  const int64_t w = options.width;
-  const double gain = std::sqrt(2.0);
-  input_ = register_module("input", Dense(spec.latent_features, w, rng, DenseOptions{.gain = gain}));
-  norm_ = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({w})));
-  hidden_ = register_module("hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
+  const bool linear = options.controller == Controller::cma_es;
   const bool places = spec.location_latents > 0;
+  if (linear && places) fail("latent agent: a linear controller does not see locations");
+  const int64_t w = linear ? spec.latent_features : options.width;
+  const double gain = std::sqrt(2.0);
+  if (!linear) {
+    input_ = register_module("input", Dense(spec.latent_features, w, rng, DenseOptions{.gain = gain}));
+    norm_ = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({w})));
+    hidden_ = register_module("hidden", Dense(w, w, rng, DenseOptions{.gain = gain}));
+  }
   rule_score_ = register_module("xfer_score", Dense(w, spec.rules + 1, rng, DenseOptions{.gain = places ? 0 : 0.1}));
   if (!places) count_weight_ = register_parameter("count_weight", torch::zeros({spec.rules}));
-  location_global_ = register_module("location_global", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 2 * w}));
-  location_table_ = register_parameter("location_table", normal_init({spec.rules, w}, 0.5, rng));
+  if (!linear) {
+    location_global_ =
+        register_module("location_global", Dense(w, w, rng, DenseOptions{.gain = gain, .fan_in = 2 * w}));
+    location_table_ = register_parameter("location_table", normal_init({spec.rules, w}, 0.5, rng));
+  }
   location_score_ = register_module(
       "location_score", Dense(w, places ? 1 : spec.max_locations, rng, DenseOptions{.gain = places ? 0 : 0.1}));
   if (places) {
@@ -36,7 +43,7 @@ LatentAgentImpl::LatentAgentImpl(const mdp::ObservationSpec& spec, const LatentA
 
 Encoding LatentAgentImpl::encode(const GraphBatch& batch) {
   Encoding result;
-  result.global = torch::relu(hidden_(torch::relu(norm_(input_(batch.latent)))));
+  result.global = linear() ? batch.latent : torch::relu(hidden_(torch::relu(norm_(input_(batch.latent)))));
   if (sees_places() && batch.locations > 0) {
     const auto change = batch.loc_latent.select(1, batch.loc_latent.size(1) - 2);
     result.global = result.global + savings_(largest_and_sum((-change).clamp_min(0), batch.loc_graph, batch.graphs));
@@ -84,7 +91,13 @@ Tensor LatentAgentImpl::rule_logits(const GraphBatch& batch, const Encoding& lat
   return torch::cat({rules.masked_fill(batch.counts == 0, kMinusInfinity), scores.slice(1, batch.rules)}, 1);
 }
 
+std::vector<Tensor> LatentAgentImpl::evolving() const {
+  if (!linear()) return {};
+  return {rule_score_->weight, rule_score_->bias, location_score_->weight, location_score_->bias, count_weight_};
+}
+
 Tensor LatentAgentImpl::location_scores(const Encoding& latent, const Tensor& graph, const Tensor& rule) {
+  if (linear()) return location_score_(latent.global.index_select(0, graph));
   const auto hidden = add_rows({}, {location_table_, rule}, {location_global_(latent.global), graph});
   return location_score_(torch::relu(hidden));
 }

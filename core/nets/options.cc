@@ -16,7 +16,13 @@ void declare(OptionSink& o, AgentOptions& agent) {
   o.heading("Agent");
   declare_encoder(o, agent.rounds, agent.width);
   o.choice("gnn.block", agent.block, kBlocks,
-           "rows read the whole graph's latent too, or their neighbours alone, which computes equal rows once");
+           "full: rows read the whole graph's latent too (RLFlow); local: their neighbours only, and equal rows are "
+           "computed "
+           "once; gcn, gat: graph convolution, graph attention");
+  o.choice(
+      "policy.head", agent.head, kPolicyHeads,
+      "one softmax over all locations; over rules, then over the locations of one (RLFlow); or over a table of rules "
+      "x --env.max-locations. A controller in a dream: joint with --wm.locations, else staged");
   o.choice("policy.location-head", agent.location_head, kLocationHeads, "scores matched nodes, or location numbers");
   o.number("policy.noop-bias", agent.noop_bias, -20, 20,
            "logit of NO-OP at the start: 0 is that of a rewrite that changes no cost; below 0 makes the first episodes "
@@ -26,6 +32,9 @@ void declare(OptionSink& o, AgentOptions& agent) {
 }
 
 void declare(OptionSink& o, LatentAgentOptions& agent) {
+  o.choice("dream.controller", agent.controller, kControllers,
+           "two layers that learn by PPO, or a linear map that separable CMA-ES evolves, a generation in each epoch of "
+           "dreaming (World Models)");
   o.integer("dream.width", agent.width, 4, 4096, "hidden units of the controller");
   o.number("dream.noop-bias", agent.noop_bias, -20, 20,
            "the controller's logit of NO-OP at the start; --policy.beta is the controller's, too");
@@ -52,9 +61,17 @@ void check(const EncoderOptions& options) {
   BoundsCheck sink;
   EncoderOptions copy = options;
   declare_encoder(sink, copy.rounds, copy.width);
+  if (options.block == Block::gat && options.width % kAttentionHeads != 0)
+    fail("--gnn.block gat with --gnn.width {}: its {} attention heads share the width; take a multiple of {}",
+         options.width, kAttentionHeads, kAttentionHeads);
 }
 
-void check(const AgentOptions& options) { check_bounds(options); }
+void check(const AgentOptions& options) {
+  check_bounds(options);
+  check(options.encoder());
+  if (options.head == PolicyHead::flat && options.location_head == LocationHead::index)
+    fail("--policy.head flat with --policy.location-head index: the table of the flat head scores locations, too");
+}
 
 void check(const LatentAgentOptions& options) { check_bounds(options); }
 

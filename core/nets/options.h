@@ -12,9 +12,11 @@ enum class Aggregation : uint8_t { sum, mean };
 
 // What an edge's and a node's update reads. full: neighbours and the global latent (Battaglia et al. 2018). local:
 // neighbours alone, so that a row depends on its surroundings and equal surroundings are computed once (local_rows.h);
-// only the heads read the global latent.
-enum class Block : uint8_t { full, local };
-inline constexpr Named<Block> kBlocks[] = {{"full", Block::full}, {"local", Block::local}};
+// only the heads read the global latent. gcn, gat: nodes read nodes, by degree or by attention (neighbour_block.h).
+enum class Block : uint8_t { full, local, gcn, gat };
+inline constexpr Named<Block> kBlocks[] = {
+    {"full", Block::full}, {"local", Block::local}, {"gcn", Block::gcn}, {"gat", Block::gat}};
+inline constexpr int kAttentionHeads = 4;  // of Block::gat
 
 struct EncoderOptions {
   int rounds = 3;                              // of message passing, 1..16
@@ -30,6 +32,11 @@ struct EncoderOptions {
 enum class LocationHead : uint8_t { pointer, index };
 inline constexpr Named<LocationHead> kLocationHeads[] = {{"pointer", LocationHead::pointer},
                                                          {"index", LocationHead::index}};
+// What one softmax ranges over. joint: all locations and NO-OP. staged: rules and NO-OP, then the locations of the
+// rule, as RLFlow has it. flat: as joint, but the scores are a table of rules x max_locations over the global latent.
+enum class PolicyHead : uint8_t { joint, staged, flat };
+inline constexpr Named<PolicyHead> kPolicyHeads[] = {
+    {"joint", PolicyHead::joint}, {"staged", PolicyHead::staged}, {"flat", PolicyHead::flat}};
 // How much one percent of the unmodified graph's cost weighs at the start: a sampled agent that has learned nothing is
 // a heat bath of temperature 1 / beta, a greedy one is greedy search.
 inline constexpr double kBeta = 15;
@@ -39,6 +46,7 @@ struct AgentOptions {
   int rounds = 3;  // of the encoder, as in EncoderOptions
   int width = 64;
   LocationHead location_head = LocationHead::pointer;
+  PolicyHead head = PolicyHead::joint;
   Aggregation aggregation = Aggregation::sum;
   Aggregation pooling = Aggregation::mean;
   bool both_directions = true;
@@ -47,12 +55,19 @@ struct AgentOptions {
   double beta = kBeta;   // 0.001..10000
   Block block = Block::local;
   EncoderOptions encoder() const { return {rounds, width, aggregation, pooling, both_directions, shared, block}; }
+  // Whether the network can be used without LibTorch (plain.h).
+  bool has_plain_form() const { return block == Block::local && head == PolicyHead::joint; }
 };
 // Options gnn.*, policy.*.
 void declare(OptionSink& sink, AgentOptions& options);
 
+// How the controller in the dream learns. cma_es: it is a linear map, which evolves (Ha and Schmidhuber 2018).
+enum class Controller : uint8_t { ppo, cma_es };
+inline constexpr Named<Controller> kControllers[] = {{"ppo", Controller::ppo}, {"cma-es", Controller::cma_es}};
+
 // The agent that reads latent vectors: the controller in the dream.
 struct LatentAgentOptions {
+  Controller controller = Controller::ppo;
   int width = 128;  // of the two hidden layers, 4..4096
   double noop_bias = 0;
   double beta = kBeta;  // as in AgentOptions; where the world model sees locations

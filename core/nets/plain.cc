@@ -21,8 +21,9 @@ agent::Tensors plain_tensors(const torch::nn::Module& module) {
 }
 
 agent::Shape plain_shape(const AgentOptions& options) {
-  if (options.block != Block::local)
-    fail("an agent with --gnn.block full has no plain form: every row of its encoder reads the whole graph");
+  if (!options.has_plain_form())
+    fail("an agent with --gnn.block {} and --policy.head {} has no plain form: only local and joint together have",
+         name_of(options.block, kBlocks), name_of(options.head, kPolicyHeads));
   return {.rounds = options.rounds,
           .width = options.width,
           .mean_aggregation = options.aggregation == Aggregation::mean,

@@ -8,9 +8,9 @@ namespace rlgo::nets {
 
 // All parameters and buffers by name, as float32.
 agent::Tensors plain_tensors(const torch::nn::Module& module);
-// Throws Error where the encoder is not local.
+// Throws Error where the network has no plain form: AgentOptions::has_plain_form().
 agent::Shape plain_shape(const AgentOptions& options);
-// A copy of the network's weights. Throws Error where its encoder is not local.
+// A copy of the network's weights. Throws Error where it has no plain form.
 agent::Network plain_network(const ActorCriticImpl& network);
 
 }  // namespace rlgo::nets

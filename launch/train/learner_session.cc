@@ -19,6 +19,7 @@
 #include "launch/signals.h"
 #include "launch/train/roles.h"
 #include "launch/train/run_report.h"
+#include "learner/session/agent_check.h"
 #include "learner/session/explore.h"
 #include "learner/session/metric_row.h"
 #include "learner/session/outcome.h"
@@ -180,7 +181,7 @@ void LearnerSession::resume() {
   };
   expect("graph_hash", hex(learner::graphs_hash(graphs_)), "another graph (--graph, --dim, --zoo.*)");
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
-  expect("spec_hash", hex(spec_.hash()), "another environment (--env.*)");
+  expect("spec_hash", hex(spec_.hash()), "another environment (--env.*, --policy.prices, --policy.candidates)");
   const std::string place = found.path.string();
   const auto changed = learner::changed_options(c, config_text_, place, option_values);
   state_ = learner::restored_state(c, place);
@@ -340,7 +341,9 @@ learner::Outcome LearnerSession::conclude(const learner::RunGraph& graph, const 
                                           const std::string& reason) {
   learner::OutcomeInput in{graph.folder, graph.model, rules_, *prices_.model, *prices_.runtime, {}, graph.name};
   in.interactions = {
-      state.steps, state.episodes, state.lost, state.epoch, state.seconds, name_of(config_.agent, kAgents), reason};
+      state.steps, state.episodes, state.lost, state.epoch, state.seconds, name_of(config_.agent, kAgents), reason, {}};
+  in.interactions.form =
+      learner::agent_form(dream_agent_options(config_), config_.network, config_.env, config_.has_world_model());
   if (graph.starts) {  // what the agent was given is not its own doing
     in.interactions.agent +=
         fmt::format(", {:.0f} % of the episodes from graphs of searches", 100 * config_.env.frontier);

@@ -6,6 +6,7 @@
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/nets/weights.h"
+#include "learner/dream/autoencoder.h"
 #include "learner/ppo/trainer_checkpoint.h"
 #include "learner/torch_tensors.h"
 
@@ -17,6 +18,8 @@ constexpr double kGateMemory = 0.7;  // of the running reward correlation, per e
 // Where the model learns from what the controller plays: as in the middle of its training, which sets the learning
 // rate.
 constexpr double kOnPolicyProgress = 0.5;
+constexpr double kFirstSigma = 0.1;         // of CMA-ES, as Ha and Schmidhuber's
+constexpr int64_t kDreamsOfACandidate = 8;  // that say what it is worth
 
 // The encoder of a model-free run's newest checkpoint.
 void adopt_encoder(const std::string& run, nets::WorldModel& world) {
@@ -29,8 +32,10 @@ void adopt_encoder(const std::string& run, nets::WorldModel& world) {
   try {
     nets::load_named(*world->encoder(), tensors);
   } catch (const Error& e) {
-    throw e.in(fmt::format(
-        "--wm.encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, another graph's rules?)", run));
+    throw e.in(
+        fmt::format("--wm.encoder-from {}: its encoder does not fit (--gnn.rounds, --gnn.width, --gnn.block, another "
+                    "graph's rules?)",
+                    run));
   }
 }
 
@@ -64,6 +69,9 @@ DreamAgent::DreamAgent(const DreamAgentInput& in)
       rollouts_(in.rollouts),
       episode_steps_(in.episode_steps) {
   if (options_.encoder == EncoderSource::ppo) adopt_encoder(options_.encoder_from, dreamer_->world);
+  size_t weights = 0;
+  for (const auto& t : dreamer_->agent->evolving()) weights += static_cast<size_t>(t.numel());
+  if (weights > 0) cma_.emplace(weights, kFirstSigma);
   begin_at_start();
 }
 
@@ -109,10 +117,31 @@ void DreamAgent::set_group(const std::shared_ptr<LearnerGroup>& group) {
   ppo_.set_group(group_);
 }
 
+// By the graph auto-encoder, once. Several learners do so each on its own part, and take the mean of their encoders.
+void DreamAgent::train_encoder(const std::vector<mdp::Trajectory>& real, const UpdateContext& context,
+                               UpdateReport& report) {
+  std::vector<const mdp::Observation*> seen;
+  for (const auto& t : real)
+    for (const auto& step : t.steps) seen.push_back(&step.observation);
+  auto& encoder = dreamer_->world->encoder();
+  const auto& spec = dreamer_->world->spec();
+  const double left = pretrain(encoder, seen, spec, dreamer_->world->device(), seed_, {}, context.between);
+  report.notes.push_back(
+      fmt::format("graph auto-encoder: loss fell to {:.0f} % on {} graphs", 100 * left, seen.size()));
+  if (group_->size() == 1) return;
+  const torch::NoGradGuard no_gradients;
+  for (auto& p : encoder->parameters()) {
+    const auto host = p.to(torch::kCPU, torch::kFloat64).contiguous();
+    group_->sum({host.data_ptr<double>(), static_cast<size_t>(host.numel())});
+    p.copy_(host / group_->size());
+  }
+}
+
 void DreamAgent::train_world(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, double progress,
                              UpdateReport& report) {
   std::vector<mdp::Trajectory> stored;
   auto chosen = pointers(real);
+  if (options_.encoder == EncoderSource::autoencoder && context.version == 0) train_encoder(real, context, report);
   if (options_.data == WorldData::store && is_head()) {
     const auto version = static_cast<uint64_t>(context.version);
     const std::filesystem::path place = options_.store.empty() ? rollouts_ : std::filesystem::path(options_.store);
@@ -152,6 +181,39 @@ void DreamAgent::train_controller(std::vector<mdp::Trajectory> trajectories, con
   const auto stats = ppo_.update(trajectories, shuffle, context.between);
   const auto named = stats.named();
   report.values.insert(report.values.end(), named.begin(), named.end());
+}
+
+std::vector<mdp::Trajectory> DreamAgent::evolve(const UpdateContext& context) {
+  const torch::NoGradGuard no_gradients;
+  const auto weights = dreamer_->agent->evolving();
+  const auto set = [&](const std::vector<float>& values) {
+    int64_t next = 0;
+    const auto all = torch::tensor(values);
+    for (const auto& w : weights) {
+      w.copy_(all.slice(0, next, next + w.numel()).reshape(w.sizes()));
+      next += w.numel();
+    }
+  };
+  std::vector<torch::Tensor> flat;
+  for (const auto& w : weights) flat.push_back(w.reshape(-1));
+  auto mean = nets::to_floats(torch::cat(flat));
+  const uint64_t seed = Rng({seed_, static_cast<uint64_t>(context.version), 0xE70}).next();
+  std::vector<double> worth;
+  std::vector<mdp::Trajectory> all;
+  for (size_t k = 0; k < cma_->population(); ++k) {
+    set(cma_->candidate(mean, seed, k));
+    worth.push_back(0);
+    // The same key for all: what they are worth differs by what they do, not by luck.
+    for (auto& t : dream(0, options_.dream.max_steps, context.version, seed, kDreamsOfACandidate)) {
+      worth.back() += total_reward(t);
+      all.push_back(std::move(t));
+    }
+    context.between();
+  }
+  group_->sum(worth);
+  cma_->update(mean, seed, worth);
+  set(mean);
+  return all;
 }
 
 // What is held out stays with the head, which measures.
@@ -217,7 +279,9 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
       break;
     }
     case Phase::dream: {
-      if (options_.actors == 0) {
+      if (cma_) {
+        trajectories = evolve(context);
+      } else if (options_.actors == 0) {
         trajectories = dream(own_part(options_.steps_per_epoch), options_.dream.max_steps, context.version,
                              static_cast<uint64_t>(context.version), 0);
       } else {
@@ -232,6 +296,7 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
       group_->sum(sums);
       report.values.emplace_back("dream_epoch_reward", sums[2] > 0 ? sums[0] / sums[2] : 0.0);
       report.values.emplace_back("dreamed_steps", sums[1]);
+      if (cma_) break;
       ppo_.set_weights_version(context.version);
       train_controller(std::move(trajectories), context, 0xD0, report);
       break;
@@ -256,6 +321,7 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
 void DreamAgent::store(Checkpoint& c) const {
   world_.store(c, "world/");
   learner::store(ppo_, c);
+  if (cma_) cma_->store(c);
   c.counters["dream/first_epoch"] = first_dream_epoch_;
   c.numbers["dream/reward_correlation"] = reward_correlation_;
   const auto& s = dreamer_->starts;
@@ -272,6 +338,7 @@ void DreamAgent::store(Checkpoint& c) const {
 void DreamAgent::restore(const Checkpoint& c) {
   world_.restore(c, "world/");
   learner::restore(ppo_, c);
+  if (cma_) cma_->restore(c);
   const auto first = c.counters.find("dream/first_epoch");
   if (first == c.counters.end()) fail("the checkpoint has no counter 'dream/first_epoch'");
   first_dream_epoch_ = first->second;

@@ -20,6 +20,7 @@
 #include "learner/checkpoint.h"
 #include "learner/decoder.h"
 #include "learner/distributed/learner_group.h"
+#include "learner/dream/cma_es.h"
 #include "learner/dream/evaluation.h"
 #include "learner/dream/options.h"
 #include "learner/dream/trainer.h"
@@ -67,10 +68,13 @@ class DreamAgent : public Algorithm {  // world model and controller
  private:
   enum class Phase : uint8_t { collect, dream, evaluate, hybrid };
   bool hybrid() const { return options_.hybrid; }
+  void train_encoder(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, UpdateReport& report);
   void train_world(const std::vector<mdp::Trajectory>& real, const UpdateContext& context, double progress,
                    UpdateReport& report);
   void train_controller(std::vector<mdp::Trajectory> trajectories, const UpdateContext& context, uint64_t purpose,
                         UpdateReport& report);
+  // A generation of the linear controller. Returns the dreams of all candidates.
+  std::vector<mdp::Trajectory> evolve(const UpdateContext& context);
   std::vector<mdp::Trajectory> dream(int64_t steps, int max_steps, int64_t version, uint64_t key, int64_t episodes);
   bool is_head() const { return group_->place() == 0; }
   // This learner's part of so many steps.
@@ -91,6 +95,7 @@ class DreamAgent : public Algorithm {  // world model and controller
   std::shared_ptr<actors::Dreamer> dreamer_;
   WorldTrainer world_;
   PpoTrainer ppo_;
+  std::optional<SeparableCma> cma_;  // of a linear controller, in place of ppo_
   std::shared_ptr<LearnerGroup> group_ = std::make_shared<LearnerGroup>();
   Decoder decoder_;
   mdp::Observation initial_;

@@ -40,7 +40,8 @@ namespace {
 void declare_world(OptionSink& o, DreamAgentOptions& agent) {
   o.heading("World model (agents model-based and hybrid; docs/world-model.md)");
   o.choice("wm.encoder", agent.encoder, kEncoderSources,
-           "latents: trained with the world model, taken from a model-free run, or fixed at random");
+           "latents: trained with the world model, taken from a model-free run, fixed at random, or trained by a graph "
+           "auto-encoder on the first epoch's play");
   o.text("wm.encoder-from", agent.encoder_from,
          "run folder of the model-free agent whose encoder --wm.encoder ppo takes");
   o.choice("wm.data", agent.data, kWorldData,
@@ -100,6 +101,12 @@ void check(const DreamAgentOptions& agent) {
       fail("--wm.encoder-from {}: is no run folder with checkpoints", agent.encoder_from);
   } else if (!agent.encoder_from.empty()) {
     fail("--wm.encoder-from goes with --wm.encoder ppo, not {}", name_of(agent.encoder, kEncoderSources));
+  }
+  if (agent.controller.controller == nets::Controller::cma_es) {
+    if (agent.world.locations)
+      fail("--dream.controller cma-es with --wm.locations true: a linear map does not see locations");
+    if (agent.actors > 0)
+      fail("--dream.controller cma-es with --dream.actors {}: the learner dreams itself", agent.actors);
   }
   if (agent.dream.penalty > 0 && agent.world.ensemble < 2)
     fail("--dream.penalty {}: needs --wm.ensemble of 2 or more", agent.dream.penalty);

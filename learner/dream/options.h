@@ -28,10 +28,13 @@ void declare(OptionSink& sink, WorldTrainerOptions& options);
 // Throws Error naming the option that is out of bounds.
 void check(const WorldTrainerOptions& options);
 
-// Where the encoder of the world model comes from: trained with it, taken from a model-free run, fixed at random.
-enum class EncoderSource : uint8_t { joint, ppo, random };
-inline constexpr Named<EncoderSource> kEncoderSources[] = {
-    {"joint", EncoderSource::joint}, {"ppo", EncoderSource::ppo}, {"random", EncoderSource::random}};
+// Where the encoder of the world model comes from: trained with it, taken from a model-free run, fixed at random, or
+// trained before it, on what was played in the first epoch (autoencoder.h).
+enum class EncoderSource : uint8_t { joint, ppo, random, autoencoder };
+inline constexpr Named<EncoderSource> kEncoderSources[] = {{"joint", EncoderSource::joint},
+                                                           {"ppo", EncoderSource::ppo},
+                                                           {"random", EncoderSource::random},
+                                                           {"autoencoder", EncoderSource::autoencoder}};
 // What the world model trains on: what has just arrived, or also draws from a rollout store.
 enum class WorldData : uint8_t { online, store };
 inline constexpr Named<WorldData> kWorldData[] = {{"online", WorldData::online}, {"store", WorldData::store}};

@@ -223,7 +223,8 @@ Outcome conclude(const OutcomeInput& in, BestGraph& best, const Log& log) {
   out += optimise::to_text(verdict);
   out += fmt::format("rules applied   {} rewrites: {}\n", best.trace().rewrites.size(),
                      rules::count_rules(best.trace().rewrites, *in.rules));
-  out += fmt::format("agent           {}: {}\n", in.interactions.agent, interactions_text(in.interactions));
+  out += fmt::format("agent           {}{}: {}\n", in.interactions.agent, in.interactions.form,
+                     interactions_text(in.interactions));
   out += fmt::format("model           {}{}\n", model_file.string(), what_it_is(verdict.latency));
   if (const auto normalised = optimise::normalisation_text(written); !normalised.empty())
     out += fmt::format("normalised      {}\n", normalised);

@@ -24,6 +24,7 @@ struct Interactions {
   int64_t steps = 0, episodes = 0, lost_episodes = 0, epochs = 0;
   double seconds = 0;
   std::string agent, stop_reason;
+  std::string form;  // of the agent, behind its name: agent_form()
 };
 
 struct OutcomeInput {

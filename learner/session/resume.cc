@@ -32,10 +32,11 @@ struct Fixed {
   const char* key;  // an option, or a group ("env.weight-") where it ends with a hyphen
   const char* what;
 };
-constexpr Fixed kFixed[] = {{"seed", "another seed"},         {"agent", "another agent"},
-                            {"env.reward", "another reward"}, {"env.weight-", "another reward"},
-                            {"cost", "another cost model"},   {"cost.profile", "another cost model"},
-                            {"target", "another cost model"}};
+constexpr Fixed kFixed[] = {
+    {"seed", "another seed"},           {"agent", "another agent"},       {"env.reward", "another reward"},
+    {"env.weight-", "another reward"},  {"policy.head", "another agent"}, {"policy.candidates", "another agent"},
+    {"policy.prices", "another agent"}, {"cost", "another cost model"},   {"cost.profile", "another cost model"},
+    {"target", "another cost model"}};
 
 const char* fixed(const std::string& key) {
   for (const auto& [name, what] : kFixed) {

@@ -112,6 +112,8 @@ def declare(commands):
     agents.add_argument("--at-steps", type=int, help="real steps of that comparison (default: the fewest of any run)")
     by = add("compare", of_runs(lambda runs, o: training.compare(runs, o.by)), "runs by an option of theirs: rewards, reward models, hyperparameters", run_options, output)
     by.add_argument("--by", required=True, help="name of the option, as in config.cfg: env.reward, wm.reward-model, ppo.lr, ...")
+    unseen = add("elsewhere", of_runs(lambda runs, o: training.elsewhere(runs, o.by)), "runs by an option of theirs, on graphs that they were not trained on", run_options, output)
+    unseen.add_argument("--by", required=True, help="name of the option, as in config.cfg; RUN.csv of `rlgo evaluate --graph OTHER --csv` stands next to each run")
     add("options", of_runs(lambda runs, o: training.options(runs)), "options of networks and training (tables of parameters)", run_options, output)
     rewards = add("rewards", of_runs(lambda runs, o: training.rewards(runs, o.column, o.raw), ["model-free"]), "figure 5.3: reward over epochs (default: model-free agents)",
                   run_options, output)  # fmt: skip
@@ -156,6 +158,10 @@ def declare(commands):
     every.add_argument("folder", type=Path)
     every.add_argument("--out", type=Path, required=True, help="folder for pictures, tables and README.md")
     every.add_argument("--only", action="append", choices=[name for name, _ in record.COMMANDS], help="only this one; may be given several times")
+    published = add("published", lambda o: (record.record(o.folder, o.out, None, main, record.PUBLISHED, "The published agents, small", "published"), []),
+                    "tables of the published agents, of the folder that stage published of results/record.py made")  # fmt: skip
+    published.add_argument("folder", type=Path)
+    published.add_argument("--out", type=Path, required=True, help="folder for pictures, tables and README.md")
 
 
 # ---- output -----------------------------------------------------------------------------------------------------------

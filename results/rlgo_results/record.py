@@ -31,8 +31,21 @@ COMMANDS = [
     ("long-rewards", ["rewards", "{}/long"]),
     ("options", ["options", "{}"]),
 ]
+# Of the folder of the published agents (stage "published").
+PUBLISHED = [
+    ("summary", ["summary", "{}"]),
+    ("rewards", ["rewards", "{}"]),
+    ("dream-reward", ["dream-reward", "{}"]),
+    ("world-loss", ["world-loss", "{}"]),
+    *((part, ["compare", f"{{}}/{part}", "--by", option])
+      for part, option in (("heads", "policy.head"), ("data", "wm.data"), ("passes", "wm.passes"), ("controllers", "dream.controller"), ("encoders", "wm.encoder"), ("rules", "rules"),
+                           ("speed", "env.reward"))),
+    ("blocks", ["elsewhere", "{}/blocks", "--by", "gnn.block"]),
+    ("x-rlflow", ["summary", "{}/x-rlflow"]),
+    ("options", ["options", "{}"]),
+]
 MAX_ROWS = 40
-WITHOUT_PICTURE = {"summary", "agents", "compare", "options"}
+WITHOUT_PICTURE = {"summary", "agents", "compare", "elsewhere", "options"}
 
 
 def shortened(text, csv_name):
@@ -45,12 +58,12 @@ def shortened(text, csv_name):
     return "\n".join([*lines[:cut], "", f"{len(rows) - MAX_ROWS - 2} more rows in [{csv_name}]({csv_name}).", *lines[rows[-1] + 1 :]])
 
 
-def record(folder, out, only, main):
-    """Runs COMMANDS (those named in `only`, else all) by `main`; writes pictures, tables, and out/README.md. Returns what failed."""
+def record(folder, out, only, main, commands=COMMANDS, title="Figures and tables of small real runs", by="all"):
+    """Runs the commands (those named in `only`, else all) by `main`; writes pictures, tables, and out/README.md. Returns what failed."""
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     sections, failed = [], []
-    for name, command in COMMANDS:
+    for name, command in commands:
         if only and name not in only:
             continue
         arguments = [part.replace("{}", str(folder)) for part in command]
@@ -68,7 +81,7 @@ def record(folder, out, only, main):
     runs = [Run(path.parent) for path in sorted(Path(folder).rglob("config.cfg"))]
     revisions = ", ".join(sorted({run.revision for run in runs}))
     epochs = [len(run.metrics) for run in runs if len(run.metrics)]
-    head = (f"# Figures and tables of small real runs\n\nMade by `results/record.py` and `results/analyse all {folder} --out {out}` on {date.today()}; "
+    head = (f"# {title}\n\nMade by `results/record.py` and `results/analyse {by} {folder} --out {out}` on {date.today()}; "
             f"rlgo {revisions}, analysis at {commit()}; {machine()}, Python {platform.python_version()}.\n"
             f"Small: {min(epochs, default=0)} to {max(epochs, default=0)} epochs of training, where RLFlow has 2,000. docs/analysis.md states what each command does.\n")  # fmt: skip
     (out / "README.md").write_text(head + "".join(f"\n{section}" for section in sections), encoding="utf-8")

@@ -51,9 +51,9 @@ class Recorded:
     def text(self, name):
         return (self.root / "results" / name).read_text(encoding="utf-8")
 
-    def figures_revision(self):
-        """Of the rlgo whose runs made the figures."""
-        return ", ".join(r[:7] for r in re.search(r"rlgo ([0-9a-f, ]+), analysis", self.text("figures/README.md")).group(1).split(", "))
+    def figures_revision(self, folder="figures"):
+        """Of the rlgo whose runs made the figures of a folder."""
+        return ", ".join(r[:7] for r in re.search(r"rlgo ([0-9a-f, ]+), analysis", self.text(f"{folder}/README.md")).group(1).split(", "))
 
     def peers(self):
         """(group, peer, threads) -> ratios to the original, 1 where the peer leaves a model as it is; and the peer that is rlgo's default."""
@@ -78,10 +78,10 @@ class Recorded:
         """graph -> row of figure 5.4 measured by a runtime ("LibTorch" or "race", which is ONNX Runtime)."""
         return Found({r["graph"]: r for r in self.rows("figures/fig-5.4-model-based.csv") if r["measured by"].startswith(runtime) and r["system"] == system})
 
-    def best(self, agent):
+    def best(self, agent, table="figures/summary"):
         """graph -> cheapest graph that each run of an agent met, percent of the unmodified one's cost."""
         found = Found()
-        for row in self.rows("figures/summary.csv"):
+        for row in self.rows(f"{table}.csv"):
             if row["agent"] == agent:
                 found.setdefault(row["graph"], []).append(float(row["best, %"]))
         return found

@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 
 from .plot import PERCENT, Result, change_percent, color, draw_over_seeds, legend, min_max, new_figure, over_epochs, over_seeds, seeds_text
+from .runs import parse_csv
+from .student import half_width
 
 
 def ms_text(times):
@@ -231,6 +233,19 @@ def compare(runs, by):
     notes = [f"{PERCENT}; best: cheapest graph met, summed over operators; episodes' lowest cost: mean over episodes, last five epochs;",
              "end to end: whole model, measured, paired rounds; sd: sample deviation over seeds."]  # fmt: skip
     return Result(f"Runs compared by {by}", table, notes), None
+
+
+def elsewhere(runs, by):
+    """Play on graphs that runs were not trained on (RUN.csv of rlgo evaluate, next to each run), by an option of theirs."""
+    found = groups(runs, lambda run: run.config[by])
+    rows = []
+    for value, group in found.items():
+        played = pd.concat([parse_csv(run.path.with_name(f"{run.name}.csv")) for run in group])
+        for graph, of_graph in played.groupby("graph", sort=False):
+            sampled, greedy = (-of_graph.loc[of_graph["mode"] == mode, "return_mean"].to_numpy() for mode in ("sampled", "greedy"))
+            rows.append({"graph": graph, by: value, "seeds": len(sampled), "sampled, %": sampled.mean(), "sampled, half-width": half_width(list(sampled)), "greedy, %": greedy.mean()})
+    notes = ["change of cost by an episode on a graph that the agent was not trained on; negative is faster; mean over seeds and half of the 95 % t-interval."]
+    return Result(f"Graphs that runs were not trained on, by {by}", pd.DataFrame(rows), notes), None
 
 
 def options(runs, prefixes=("gnn.", "policy.", "ppo.", "wm.", "dream.", "hybrid.", "env.", "train.")):

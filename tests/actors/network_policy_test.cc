@@ -69,6 +69,39 @@ TEST(NetworkPolicy, AnEpisodeDoesNotDependOnTheBatch) {
   }
 }
 
+// What an actor decides, together or alone, is what the learner makes of it: the same probabilities and values.
+TEST(NetworkPolicy, DecidesAsTheLearnerEvaluates) {
+  using nets::Block;
+  using nets::PolicyHead;
+  for (const auto& [block, head] : {std::pair(Block::local, PolicyHead::joint),
+                                    {Block::local, PolicyHead::staged},
+                                    {Block::local, PolicyHead::flat},
+                                    {Block::full, PolicyHead::staged},
+                                    {Block::gcn, PolicyHead::joint},
+                                    {Block::gat, PolicyHead::flat}}) {
+    test::MaskedToy env;
+    nets::ActorCritic agent(env.spec(), nets::AgentOptions{.rounds = 2, .width = 8, .head = head, .block = block}, 1);
+    const torch::NoGradGuard no_gradients;
+    torch::manual_seed(1);
+    for (auto& p : agent->parameters()) p.add_(0.1 * torch::randn_like(p));
+    NetworkPolicy policy(agent.ptr());
+    const std::vector<mdp::Observation> seen = {env.reset(4), env.reset(5)};
+    const std::vector<const mdp::Observation*> both = {&seen[0], &seen[1]};
+    const std::vector<double> uniforms = {0.3, 0.6, 0.9, 0.2};
+    const auto decided = policy.decide(both, uniforms);
+    const std::vector<mdp::Action> actions = {decided[0].action, decided[1].action};
+    const auto wanted = agent->evaluate(nets::collate(both, env.spec()), actions);
+    for (size_t i = 0; i < 2; ++i) {
+      const auto alone = policy.decide({&both[i], 1}, std::span(uniforms).subspan(2 * i, 2));
+      EXPECT_EQ(alone[0].action, decided[i].action);
+      const auto row = static_cast<int64_t>(i);
+      EXPECT_NEAR(decided[i].log_prob_rule, wanted.log_prob_rule[row].item<float>(), 1e-4);
+      EXPECT_NEAR(decided[i].log_prob_location, wanted.log_prob_location[row].item<float>(), 1e-4);
+      EXPECT_NEAR(decided[i].value_rule, wanted.value_rule[row].item<float>(), 1e-4);
+    }
+  }
+}
+
 TEST(NetworkPolicy, LoadReplacesTheWeights) {
   const auto spec = test::MaskedToy().spec();
   auto first = network(spec, 1), second = network(spec, 2);

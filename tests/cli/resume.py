@@ -70,6 +70,7 @@ def other_rules_refused(folder):
     rules.write_text("\nrule ".join(paragraphs[:-1]) + "\n")
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name not in ("log.txt", "run.lock")}
     for options, word in ((["--rules", rules], "rule"), (["--graph", "toy_mlp"], "graph"), (["--gnn.width", "16"], "gnn"),
+                          (["--gnn.block", "gat"], "gnn"), (["--policy.head", "staged"], "another agent (policy.head = joint, not staged)"), (["--policy.prices", "no"], "--policy.prices"),
                           (["--seed", 7], "another seed (seed = 0, not 7)"), (["--env.reward", "R2"], "another reward"),
                           (["--env.weight-flops", 3], "another reward"), (["--cost.profile", "gpu"], "another cost model"),
                           (["--cost", "measured"], "another cost model"), (["--agent", "random"], "another agent")):

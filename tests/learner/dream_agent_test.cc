@@ -109,6 +109,43 @@ TEST(DreamAgent, ReplayedStartsSurviveAnEvaluation) {
   EXPECT_GT(t.starts(), 1);
 }
 
+// The published controller of World Models: a generation in each epoch of dreaming; PPO learns nothing. And an encoder
+// that the first epoch's graphs train, once.
+TEST(DreamAgent, ALinearControllerEvolves) {
+  auto o = options();
+  o.world.locations = false;
+  o.world.counts = nets::CountModel::log;
+  o.controller.controller = nets::Controller::cma_es;
+  o.encoder = EncoderSource::autoencoder;
+  o.guard = 0;
+  Training t(o);
+  const auto weights = [&](const char* name) {
+    Checkpoint c;
+    t.agent.store(c);
+    return std::pair(c.tensors.at(std::string("network/") + name), c.tensors.at("world/model/encoder.op_table"));
+  };
+  const auto [before, encoder] = weights("xfer_score.weight");
+  t.epoch(0, 0);
+  ASSERT_FALSE(t.notes.empty());
+  EXPECT_NE(t.notes[0].find("graph auto-encoder"), std::string::npos);
+  const auto [same, trained] = weights("xfer_score.weight");
+  EXPECT_EQ(before, same);
+  EXPECT_NE(encoder, trained);
+  const auto [plan, values] = t.epoch(1, 0.6);
+  EXPECT_GT(values.at("dreamed_steps"), 0);
+  EXPECT_FALSE(values.contains("policy_loss"));
+  const auto [after, kept] = weights("xfer_score.weight");
+  EXPECT_NE(before, after);
+  EXPECT_EQ(trained, kept);
+  Checkpoint c;
+  t.agent.store(c);
+  Training resumed(o);
+  resumed.agent.restore(c);
+  Checkpoint again;
+  resumed.agent.store(again);
+  EXPECT_EQ(c.tensors, again.tensors);
+}
+
 // The world model learns from the controller's own episodes, after they were compared with what it had dreamed of them.
 TEST(DreamAgent, EvaluationsAreLearnedFromWhereAsked) {
   for (const bool on_policy : {true, false}) {

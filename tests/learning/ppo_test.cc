@@ -22,10 +22,9 @@ using test::play;
 template <typename ToyType>
 struct Lesson {
   Lesson(uint64_t s, PpoOptions options, double noop_bias = 0)
-      : seed(s),
-        agent(ToyType().spec(), nets::AgentOptions{.rounds = 1, .width = 32, .noop_bias = noop_bias}, s),
-        trainer(agent.ptr(), options),
-        shuffle({s, 1}) {}
+      : Lesson(s, options, nets::AgentOptions{.rounds = 1, .width = 32, .noop_bias = noop_bias}) {}
+  Lesson(uint64_t s, PpoOptions options, const nets::AgentOptions& network)
+      : seed(s), agent(ToyType().spec(), network, s), trainer(agent.ptr(), options), shuffle({s, 1}) {}
   // One round of collecting and learning.
   UpdateStats round(int64_t steps) {
     auto data = play(agent, envs, steps, seed, episodes);
@@ -56,6 +55,26 @@ TEST_P(Seeds, ReachesTheOptimumOfThePath) {
     score = lesson.greedy_score(1);
   }
   EXPECT_EQ(score, 6.0) << "after " << lesson.interactions << " interactions";
+}
+
+// The same by each head and block of the published agents (toys have no prices).
+TEST(Variants, ReachTheOptimumOfThePath) {
+  using nets::Block;
+  using nets::PolicyHead;
+  for (const auto& [block, head] : {std::pair(Block::local, PolicyHead::staged),
+                                    {Block::local, PolicyHead::flat},
+                                    {Block::full, PolicyHead::staged},
+                                    {Block::gcn, PolicyHead::joint},
+                                    {Block::gat, PolicyHead::joint}}) {
+    const nets::AgentOptions network{.rounds = 1, .width = 32, .head = head, .noop_bias = -3, .block = block};
+    Lesson<PathToy> lesson(1, {.learning_rate = 2e-3, .minibatch = 128}, network);
+    double score = -100;
+    while (score < PathToy::optimum(9) && lesson.interactions < 12000) {
+      lesson.round(500);
+      score = lesson.greedy_score(1);
+    }
+    EXPECT_EQ(score, 6.0) << name_of(block, nets::kBlocks) << " " << name_of(head, nets::kPolicyHeads);
+  }
 }
 
 // Stopping at once gives 0, taking no loss 2, the way over the hill 9.

@@ -56,6 +56,14 @@ class Commands(unittest.TestCase):
         self.assertNotIn("nan", out)
         return pd.read_csv(table)
 
+    def test_elsewhere(self):
+        _tiny.rlgo("evaluate", "--checkpoint", root / "mf-1", "--graph", "toy_mlp", "--episodes", 3, "--csv", root / "mf-1.csv")
+        self.analyse("elsewhere", root / "mf-1", "--by", "gnn.block", "--out", root / "elsewhere.csv")
+        sampled = [row for row in rows_of(root / "mf-1.csv") if row["mode"] == "sampled"]
+        (row,) = rows_of(root / "elsewhere.csv")
+        self.assertEqual((row["graph"], row["gnn.block"], row["seeds"]), ("toy_mlp", "local", "1"))
+        self.assertAlmostEqual(float(row["sampled, %"]), -float(sampled[0]["return_mean"]), 3)
+
     def test_summary(self):
         self.analyse("summary", root, "--out", root / "s.csv")
         table = pd.read_csv(root / "s.csv").set_index("run")

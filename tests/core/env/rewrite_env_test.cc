@@ -193,17 +193,50 @@ TEST(RewriteEnv, LocationsCarryTheirExactChangeOfCost) {
   EXPECT_GE(env->trace().size(), 3u);
 }
 
-TEST(RewriteEnv, WhatIsNotPricedIsAnEstimate) {
+// Nor does an observation show them, nor are rewrites and rewards others.
+TEST(RewriteEnv, HiddenPricesAreNotSeen) {
   EnvOptions options;
   options.prices_locations = false;
-  auto env = make_env(options);
-  const auto o = env->reset(0);
-  mdp::check(o, env->spec());
-  ASSERT_FALSE(o.loc_feat.empty());
-  for (size_t k = 0; k < o.loc_feat.size(); k += 2) {
-    EXPECT_EQ(o.loc_feat[k], 0);
-    EXPECT_EQ(o.loc_feat[k + 1], 1);
+  auto env = make_env(options), priced = make_env();
+  auto hidden = env->reset(0), shown = priced->reset(0);
+  EXPECT_NE(env->spec().hash(), priced->spec().hash()) << "checkpoints and stores of the one are refused by the other";
+  Rng rng({13});
+  for (int i = 0; i < 10; ++i) {
+    mdp::check(hidden, env->spec());
+    EXPECT_TRUE(hidden.loc_feat.empty());
+    shown.loc_feat.clear();
+    EXPECT_EQ(hidden, shown);
+    const auto action = random_action(hidden, rng);
+    if (action.rule == 2) continue;
+    auto next = env->step(action), wanted = priced->step(action);
+    EXPECT_EQ(next.reward, wanted.reward);
+    hidden = std::move(next.observation);
+    shown = std::move(wanted.observation);
   }
+}
+
+// Behind the current graph stands, for each location, the graph that a step there leads to, and one node that reads it.
+TEST(RewriteEnv, CandidatesAreTheGraphsOfTheNextStep) {
+  EnvOptions options;
+  options.candidates = true;
+  auto env = make_env(options), plain = make_env();
+  const auto seen = env->reset(0), graph = plain->reset(0);
+  mdp::check(seen, env->spec());
+  ASSERT_EQ(seen.loc_node.size(), graph.loc_node.size());
+  auto begin = static_cast<std::ptrdiff_t>(graph.node_op.size());
+  size_t l = 0;
+  for (int32_t rule = 0; rule < 2; ++rule) {
+    for (int32_t location = 0; location < graph.counts[static_cast<size_t>(rule)]; ++location, ++l) {
+      plain->reset(0);
+      const auto after = plain->step({rule, location}).observation;
+      const auto end = static_cast<std::ptrdiff_t>(seen.loc_node[l]);
+      EXPECT_EQ(std::vector(seen.node_op.begin() + begin, seen.node_op.begin() + end), after.node_op);
+      EXPECT_EQ(seen.node_op[static_cast<size_t>(end)], env->spec().ops - 1);
+      EXPECT_EQ(std::count(seen.edge_dst.begin(), seen.edge_dst.end(), end), end - begin);
+      begin = end + 1;
+    }
+  }
+  EXPECT_EQ(static_cast<size_t>(begin), seen.node_op.size());
 }
 
 TEST(RewriteEnv, EpisodesRepeatAndTracesReplay) {

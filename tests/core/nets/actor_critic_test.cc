@@ -19,9 +19,14 @@ using test::random_spec;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-ActorCritic make(LocationHead head = LocationHead::pointer, uint64_t seed = 1) {
-  return ActorCritic(random_spec(), AgentOptions{.rounds = 2, .width = 16, .location_head = head}, seed);
+struct Heads {
+  LocationHead location = LocationHead::pointer;
+  PolicyHead policy = PolicyHead::joint;
+};
+AgentOptions options_of(Heads heads) {
+  return {.rounds = 2, .width = 16, .location_head = heads.location, .head = heads.policy};
 }
+ActorCritic make(Heads heads = {}, uint64_t seed = 1) { return ActorCritic(random_spec(), options_of(heads), seed); }
 std::vector<mdp::Observation> graphs(int count, uint64_t seed) {
   Rng rng({seed});
   std::vector<mdp::Observation> result;
@@ -41,9 +46,14 @@ void shake(ActorCritic& agent) {
   for (auto& p : agent->parameters()) p.add_(normal_init(p.sizes(), 0.15, rng));
 }
 
-class BothHeads : public ::testing::TestWithParam<LocationHead> {};
-INSTANTIATE_TEST_SUITE_P(Heads, BothHeads, ::testing::Values(LocationHead::pointer, LocationHead::index),
-                         [](const auto& test) { return std::string(name_of(test.param, kLocationHeads)); });
+class BothHeads : public ::testing::TestWithParam<Heads> {};
+INSTANTIATE_TEST_SUITE_P(
+    Heads, BothHeads,
+    ::testing::Values(Heads{}, Heads{.location = LocationHead::index}, Heads{.policy = PolicyHead::staged},
+                      Heads{LocationHead::index, PolicyHead::staged}, Heads{.policy = PolicyHead::flat}),
+    [](const auto& test) {
+      return std::string(name_of(test.param.policy, kPolicyHeads)) + "_" + name_of(test.param.location, kLocationHeads);
+    });
 
 // Every legal action of a graph is evaluated on its own: probabilities sum to 1, and -sum p log p is the joint entropy.
 TEST_P(BothHeads, ProbabilitiesAndEntropyAgreeWithEnumeration) {
@@ -100,7 +110,7 @@ TEST_P(BothHeads, ActAndEvaluateAgree) {
 TEST_P(BothHeads, GradientsReachEveryParameter) {
   auto spec = random_spec();
   spec.location_features = 2;
-  ActorCritic agent(spec, AgentOptions{.rounds = 2, .width = 16, .location_head = GetParam()}, 1);
+  ActorCritic agent(spec, options_of(GetParam()), 1);
   shake(agent);
   auto many = graphs(20, 8);
   for (auto& o : many) {
@@ -231,6 +241,24 @@ TEST(ActorCritic, UntrainedItIsAHeatBathOverAllLocations) {
   EXPECT_EQ(agent->act(batch, {}, true).actions[0], (mdp::Action{0, 0}));
 }
 
+// A rule by the most that it saves, then a location by what that saves. Greedy is greedy search.
+TEST(ActorCritic, UntrainedStagedHeadIsAHeatBathPerStage) {
+  auto spec = random_spec();
+  spec.location_features = 2;
+  auto o = graphs(1, 13)[0];
+  o.counts = {2, 0, 1, 0, 0};
+  o.loc_node = {0, 1, 2};
+  o.loc_feat = {0, 0, -0.5f, 0, -0.25f, 0};
+  ActorCritic agent(spec, AgentOptions{.rounds = 2, .width = 16, .head = PolicyHead::staged, .beta = 4}, 1);
+  const auto batch = collate(o, spec);
+  const auto policy = agent->policy(batch, agent->encode(batch));
+  const double total = std::exp(2.0) + std::exp(1.0) + 1;
+  EXPECT_NEAR(policy.rule[0][0].exp().item<float>(), std::exp(2.0) / total, 1e-6);
+  EXPECT_NEAR(policy.rule[0][2].exp().item<float>(), std::exp(1.0) / total, 1e-6);
+  EXPECT_NEAR(policy.location[1].exp().item<float>(), std::exp(2.0) / (std::exp(2.0) + 1), 1e-6);
+  EXPECT_EQ(agent->act(batch, {}, true).actions[0], (mdp::Action{0, 1}));
+}
+
 // Nothing is gained: NO-OP, although locations of one rule are as good and together more probable.
 TEST(ActorCritic, AmongEqualsGreedyStops) {
   auto spec = random_spec();
@@ -262,12 +290,22 @@ TEST(ActorCritic, SeesAllMatchedNodes) {
   EXPECT_GT(((alike[0] - alike[1]) - (told_apart[0] - told_apart[1])).abs().item<float>(), 0.01);
 }
 
+TEST(AgentOptions, ContradictionsNameThePair) {
+  EXPECT_THAT(
+      [] {
+        check(options_of({LocationHead::index, PolicyHead::flat}));
+      },
+      ThrowsMessage<Error>(HasSubstr("--policy.head flat with --policy.location-head index")));
+  EXPECT_THAT([] { check(AgentOptions{.width = 10, .block = Block::gat}); },
+              ThrowsMessage<Error>(HasSubstr("--gnn.block gat with --gnn.width 10")));
+}
+
 TEST(ActorCritic, InitialWeightsDependOnTheSeedAlone) {
   torch::manual_seed(1);
-  const auto a = pack(*make(LocationHead::pointer, 3));
+  const auto a = pack(*make({}, 3));
   torch::manual_seed(2);
-  EXPECT_EQ(pack(*make(LocationHead::pointer, 3)), a);
-  EXPECT_NE(pack(*make(LocationHead::pointer, 4)), a);
+  EXPECT_EQ(pack(*make({}, 3)), a);
+  EXPECT_NE(pack(*make({}, 4)), a);
 }
 
 TEST(ActorCritic, NoOpBiasShortensOrLengthensEpisodes) {
@@ -296,7 +334,7 @@ TEST(ActorCritic, OptionsOutOfBoundsAreErrors) {
 }
 
 TEST(Weights, TravelAsBytes) {
-  auto a = make(LocationHead::pointer, 1), b = make(LocationHead::pointer, 2);
+  auto a = make({}, 1), b = make({}, 2);
   a->rescale_values(3, 2);
   const auto bytes = pack(*a);
   unpack(*b, bytes);
@@ -306,7 +344,7 @@ TEST(Weights, TravelAsBytes) {
 }
 
 TEST(Weights, DamagedOrForeignBytesAreErrors) {
-  auto a = make(), other = make(LocationHead::index);
+  auto a = make(), other = make({.location = LocationHead::index});
   const auto before = pack(*a);
   auto bytes = before;
   EXPECT_THAT([&] { unpack(*other, bytes); }, ThrowsMessage<Error>(HasSubstr("another layout")));
@@ -318,7 +356,7 @@ TEST(Weights, DamagedOrForeignBytesAreErrors) {
 }
 
 TEST(Weights, NamedTensorsRoundTrip) {
-  auto a = make(LocationHead::pointer, 1), b = make(LocationHead::pointer, 2);
+  auto a = make({}, 1), b = make({}, 2);
   auto tensors = named_tensors(*a);
   load_named(*b, tensors);
   EXPECT_EQ(pack(*b), pack(*a));

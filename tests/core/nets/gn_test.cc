@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "core/nets/graph_ops.h"
 #include "tests/core/nets/_random_graphs.h"
 
 namespace rlgo::nets {
@@ -21,12 +22,15 @@ TEST(Encoder, ShapesAndGradientsOfEveryParameter) {
   Rng rng({1});
   const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 7, rng),
                                                 random_observation(random_spec(), 4, rng)};
-  for (const auto& options : {EncoderOptions{.rounds = 2, .width = 8}, EncoderOptions{.rounds = 2,
-                                                                       .width = 8,
-                                                                       .aggregation = Aggregation::mean,
-                                                                       .pooling = Aggregation::sum,
-                                                                       .both_directions = false,
-                                                                       .shared = true}}) {
+  for (const auto& options :
+       {EncoderOptions{.rounds = 2, .width = 8}, EncoderOptions{.rounds = 2, .width = 8, .block = Block::gcn},
+        EncoderOptions{.rounds = 2, .width = 8, .block = Block::gat},
+        EncoderOptions{.rounds = 2,
+        .width = 8,
+        .aggregation = Aggregation::mean,
+        .pooling = Aggregation::sum,
+        .both_directions = false,
+        .shared = true}}) {
     auto encoder = make(options);
     const auto latent = encoder(collate(pointers(graphs), random_spec()));
     EXPECT_EQ(latent.nodes.sizes(), (std::vector<int64_t>{11, 8}));
@@ -41,18 +45,22 @@ TEST(Encoder, ShapesAndGradientsOfEveryParameter) {
 }
 
 // The latent of a graph does not depend on what else is in the batch, nor on how its nodes are numbered.
-TEST(Encoder, GraphsOfABatchDoNotMix) {
+class EachBlock : public ::testing::TestWithParam<Block> {};
+INSTANTIATE_TEST_SUITE_P(All, EachBlock, ::testing::Values(Block::full, Block::local, Block::gcn, Block::gat),
+                         [](const auto& test) { return std::string(name_of(test.param, kBlocks)); });
+
+TEST_P(EachBlock, GraphsOfABatchDoNotMix) {
   Rng rng({2});
   const std::vector<mdp::Observation> graphs = {random_observation(random_spec(), 9, rng),
                                                 random_observation(random_spec(), 5, rng)};
-  auto encoder = make({.rounds = 3, .width = 16});
+  auto encoder = make({.rounds = 3, .width = 16, .block = GetParam()});
   const auto both = encoder(collate(pointers(graphs), random_spec()));
   const auto alone = encoder(collate(graphs[1], random_spec()));
   EXPECT_TRUE(torch::allclose(both.global[1], alone.global[0], 1e-4, 1e-5));
   EXPECT_TRUE(torch::allclose(both.nodes.slice(0, 9), alone.nodes, 1e-4, 1e-5));
 }
 
-TEST(Encoder, InvariantToTheNumberingOfNodes) {
+TEST_P(EachBlock, InvariantToTheNumberingOfNodes) {
   Rng rng({3});
   const auto a = random_observation(random_spec(), 6, rng);
   auto b = a;  // node i becomes 5 - i
@@ -62,7 +70,7 @@ TEST(Encoder, InvariantToTheNumberingOfNodes) {
   }
   for (auto& n : b.edge_src) n = 5 - n;
   for (auto& n : b.edge_dst) n = 5 - n;
-  auto encoder = make({.rounds = 3, .width = 16});
+  auto encoder = make({.rounds = 3, .width = 16, .block = GetParam()});
   const auto x = encoder(collate(a, random_spec())), y = encoder(collate(b, random_spec()));
   EXPECT_TRUE(torch::allclose(x.global, y.global, 1e-4, 1e-5));
   EXPECT_TRUE(torch::allclose(x.nodes.flip(0), y.nodes, 1e-4, 1e-5));
@@ -108,6 +116,41 @@ TEST(Encoder, LocalRowsSeeTheirNeighboursAlone) {
   }
 }
 
+// Against the definitions, with dense matrices: a graph 0 -> 1, 0 -> 2, 1 -> 2, both ways and each node to itself.
+TEST(NeighbourBlock, IsThePublishedLayer) {
+  mdp::Observation o{.node_op = {0, 1, 2},
+                     .node_feat = std::vector<float>(9, 0.1f),
+                     .edge_src = {0, 0, 1},
+                     .edge_dst = {1, 2, 2},
+                     .edge_feat = std::vector<float>(6, 0),
+                     .globals = {1, 1, 1, 1},
+                     .counts = {0, 0, 0, 0, 0},
+                     .loc_node = {}};
+  const auto batch = collate(o, random_spec());
+  const torch::NoGradGuard no_gradients;
+  for (const auto block : {Block::gcn, Block::gat}) {
+    Rng rng({7});
+    NeighbourBlock layer(EncoderOptions{.width = 8, .block = block}, rng);
+    const Encoding in{torch::arange(24, torch::kFloat32).reshape({3, 8}).sin(), torch::zeros({3, 8}),
+                      torch::zeros({1, 8})};
+    const auto tensors = layer->named_parameters();
+    const auto mapped = torch::linear(in.nodes, tensors["map.weight"], tensors["map.bias"]);
+    auto sums = torch::full({3, 8}, 0.0);  // every node reads all three: degrees are 3
+    if (block == Block::gcn) {
+      sums += mapped.sum(0) / 3;
+    } else {
+      for (int64_t h = 0; h < kAttentionHeads; ++h) {
+        const auto part = mapped.slice(1, 2 * h, 2 * h + 2);  // [3, 2]
+        const auto source = part.matmul(tensors["as_source"][h]), reader = part.matmul(tensors["as_reader"][h]);
+        const auto weight = torch::leaky_relu(reader.unsqueeze(1) + source.unsqueeze(0), 0.2).softmax(1);
+        sums.slice(1, 2 * h, 2 * h + 2).copy_(weight.matmul(part));
+      }
+    }
+    const auto expected = torch::layer_norm(in.nodes + sums.relu(), {8});
+    EXPECT_TRUE(torch::allclose(layer(batch, Neighbours(batch, true), in).nodes, expected, 1e-4, 1e-5));
+  }
+}
+
 TEST(Encoder, SeesTheMagnitudeOfALoneFeature) {
   mdp::ObservationSpec spec{.ops = 1,
                             .node_features = 0,
@@ -140,7 +183,10 @@ TEST(Encoder, GraphsWithoutNodesOrEdges) {
                          .globals = {1, 2, 3, 4},
                          .counts = {0, 0, 0, 0, 0},
                          .loc_node = {}};
-  EXPECT_TRUE(make({.rounds = 2, .width = 8})(collate(empty, random_spec())).global.isfinite().all().item<bool>());
+  for (const auto block : {Block::full, Block::gcn, Block::gat}) {
+    auto encoder = make({.rounds = 2, .width = 8, .block = block});
+    EXPECT_TRUE(encoder(collate(empty, random_spec())).global.isfinite().all().item<bool>());
+  }
 }
 
 TEST(Encoder, OptionsOutOfBoundsAreErrors) {

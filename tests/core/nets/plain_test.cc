@@ -131,7 +131,9 @@ TEST(Plain, RefusesWhatIsNotItsNetwork) {
   EXPECT_THROW((agent::Network{spec(), shape, tensors}), Error);
   tensors.erase("xfer_table");
   EXPECT_THROW((agent::Network{spec(), shape, tensors}), Error);
-  EXPECT_THROW(plain_shape({.block = Block::full}), Error);
+  for (const AgentOptions& none : {AgentOptions{.block = Block::full}, AgentOptions{.block = Block::gat},
+                                   AgentOptions{.head = PolicyHead::staged}})
+    EXPECT_THROW(plain_shape(none), Error);
 }
 
 }  // namespace
