@@ -40,5 +40,6 @@ bool convert_constant_of_shape(const OnnxNode& node, Maker& maker);
 bool convert_reduce(const OnnxNode& node, Maker& maker);   // Reduce*
 bool convert_softmax(const OnnxNode& node, Maker& maker);  // Softmax LogSoftmax
 bool convert_layer_norm(const OnnxNode& node, Maker& maker);
+bool convert_lrn(const OnnxNode& node, Maker& maker);  // convert_lrn.cc
 
 }  // namespace rlgo::onnx_io

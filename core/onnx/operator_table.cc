@@ -49,6 +49,7 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"HardSwish", Op::hard_swish, convert_plain, write_hard_swish},
     {"Identity", Op::opaque, convert_identity},
     {"InstanceNormalization", Op::instance_norm, convert_plain, write_plain},
+    {"LRN", Op::opaque, convert_lrn},
     {"LayerNormalization", Op::layer_norm, convert_layer_norm, write_layer_norm},
     {"LeakyRelu", Op::leaky_relu, convert_plain, write_plain},
     {"Less", Op::less, convert_plain, write_plain},

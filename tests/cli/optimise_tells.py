@@ -40,10 +40,10 @@ def normalisations(folder):
 def unknown_operators(folder):
     """where all outputs stand behind an operator that rlgo does not compute, the check says what it is worth"""
     nodes, weights = convolutions("d")
-    save(folder / "toy.onnx", [*nodes, NODE("LRN", ["d"], ["y"], size=3)], weights)
+    save(folder / "toy.onnx", [*nodes, NODE("Hardmax", ["d"], ["y"])], weights)
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--force", *QUICK, cwd=folder, status=None)
     assert done.returncode in (0, 3), done.stderr
-    assert "in front of operators that rlgo does not compute (LRN 1): synthetic functions stand for these" in done.stdout, done.stdout
+    assert "in front of operators that rlgo does not compute (Hardmax 1): synthetic functions stand for these" in done.stdout, done.stdout
 
 
 def nothing_is_compared(folder):

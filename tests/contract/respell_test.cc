@@ -127,6 +127,11 @@ output "y" = %10)"},
 %5 = conv2d(%4, %2) group=3 pads=[1,1,1,1]
 %6 = conv2d(%5, %3)
 output "y" = %6)"},
+    {"ThreeQuarters", "1 x pow-to-three-quarters", R"(%0 = input "x" : f32[2,3]
+%1 = abs(%0)
+%2 = fill() shape=[] value=0.75
+%3 = pow(%1, %2)
+output "y" = %3)"},
     {"OneOutputChannel", "1 x conv-of-few-outputs-by-rows",
      R"(%0 = input "x" : f32[2,8,9,11]
 %1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[1,8,3,5]

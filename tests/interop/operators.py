@@ -199,7 +199,7 @@ def odd_rows():
     yield row("an empty tensor", node("Concat", "x,w", axis=0), [2, 3], {"w": np.zeros((0, 3), np.float32)})
     for name, op, x, weights, options in (
             ("Conv of four dimensions", "Conv", [1, 1, 2, 2, 2, 2], {"w": f(1, 1, 1, 1, 1, 1)}, {}),
-            ("LRN", "LRN", [2, 4, 3, 3], {}, {"size": 3}), ("Pad that reflects", "Pad", [4, 5], {"w": i(0, 1, 2, 0)}, {"mode": "reflect"})):
+            ("Pad that reflects", "Pad", [4, 5], {"w": i(0, 1, 2, 0)}, {"mode": "reflect"})):
         yield row(name, node(op, ",".join(["x", *weights]), **options), x, weights, known=False)
     for op, gates in (("LSTM", 4), ("GRU", 3)):
         yield row(op, [node(op, "x,w,r", "s", hidden_size=5), node("Relu", "s")], [4, 2, 3], {"w": f(1, 5 * gates, 3), "r": f(1, 5 * gates, 5)}, keeps=[op])

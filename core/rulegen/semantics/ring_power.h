@@ -18,17 +18,19 @@ typename Ring::Element whole_power(Ring& ring, const typename Ring::Element& bas
   return n < 0 ? ring.div(ring.integer(1), result) : result;
 }
 
-// base^exponent in an exact ring: whole powers up to the eighth, and these times a square root. Nothing for others. The
-// exponent is a copy, as what is computed here may move what the ring holds.
+// base^exponent in an exact ring: whole powers up to the eighth, and these times a square root, a fourth root, or both.
+// Nothing for others. The exponent is a copy, as what is computed here may move what the ring holds.
 template <class Ring>
 std::optional<typename Ring::Element> spelled_power(Ring& ring, const typename Ring::Element& base,
                                                     std::optional<Rational> exponent) {
   constexpr int64_t kMostPower = 8;
-  if (!exponent) return std::nullopt;
-  if (exponent->den == 1 && std::abs(exponent->num) <= kMostPower) return whole_power(ring, base, exponent->num);
-  if (exponent->den != 2 || std::abs(exponent->num) > 2 * kMostPower) return std::nullopt;
-  auto power = ring.apply(Fn::sqrt, base);
-  if (std::abs(exponent->num) > 1) power = ring.mul(whole_power(ring, base, std::abs(exponent->num) / 2), power);
+  if (!exponent || 4 % exponent->den != 0 || std::abs(exponent->num) > exponent->den * kMostPower) return std::nullopt;
+  if (exponent->den == 1) return whole_power(ring, base, exponent->num);
+  const int64_t quarters = std::abs(exponent->num) * (4 / exponent->den);
+  auto power = whole_power(ring, base, quarters / 4);
+  const auto root = ring.apply(Fn::sqrt, base);
+  if (quarters % 4 >= 2) power = ring.mul(power, root);
+  if (quarters % 2 == 1) power = ring.mul(power, ring.apply(Fn::sqrt, root));
   return exponent->num < 0 ? ring.div(ring.integer(1), power) : power;
 }
 

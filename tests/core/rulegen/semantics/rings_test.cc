@@ -159,6 +159,16 @@ TEST_F(Poly, ExponentialsAndQuotients) {
   EXPECT_EQ(ring.div(x, ring.number(1.41421356)), ring.mul(x, ring.number(0.70710678)));
 }
 
+TEST_F(Poly, PowersOfQuarters) {
+  const auto power = [&](double exponent) { return ring.power(x, ring.number(exponent)); };
+  const P root = ring.apply(Fn::sqrt, x), fourth = ring.apply(Fn::sqrt, root);
+  EXPECT_EQ(power(0.25), fourth);
+  EXPECT_EQ(power(0.75), ring.mul(root, fourth));
+  EXPECT_EQ(power(-1.5), ring.div(number(1), ring.mul(x, root)));
+  EXPECT_EQ(power(1.25), ring.mul(x, fourth));
+  EXPECT_NE(power(0.75), fourth);
+}
+
 TEST_F(Poly, SoftplusAndQuotientsOfQuotients) {
   const auto f = [&](Fn fn, P a) { return ring.apply(fn, a); };
   EXPECT_EQ(f(Fn::log, ring.add(number(1), f(Fn::exp, x))), f(Fn::softplus, x));
