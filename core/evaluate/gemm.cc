@@ -42,16 +42,8 @@ struct Tile {
   void (*run)(int64_t depth, const T* a, const T* b, T* c, int64_t c_row);
 };
 
-std::string_view best_kernel() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return "avx512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
-#endif
-  return "base";
-}
-
 std::string_view& chosen() {
-  static std::string_view kernel = best_kernel();
+  static std::string_view kernel = gemm_kernels().back();
   return kernel;
 }
 
@@ -139,9 +131,15 @@ void multiply(std::span<const Product<T>> products, const Run& run) {
 template void multiply(std::span<const Product<float>> products, const Run& run);
 template void multiply(std::span<const Product<double>> products, const Run& run);
 
-std::string_view gemm_kernel(std::string_view force) {
-  chosen() = force.empty() ? best_kernel() : force;
-  return chosen();
+std::vector<std::string_view> gemm_kernels() {
+  std::vector<std::string_view> names{"base"};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma")) names.push_back("avx512");
+#endif
+  return names;
 }
+
+void gemm_kernel(std::string_view name) { chosen() = name.empty() ? gemm_kernels().back() : name; }
 
 }  // namespace rlgo::evaluate

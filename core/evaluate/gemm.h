@@ -1,8 +1,11 @@
 // Matrix products in float and double.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "core/evaluate/parallel.h"
 
@@ -38,7 +41,9 @@ auto pack_matrix(const T* b, int64_t row, int64_t column, int64_t columns) {
   };
 }
 
-// Which of "avx512", "avx2" and "base" multiply() uses; `force` picks another for tests ("" is the best one).
-std::string_view gemm_kernel(std::string_view force = "");
+// The instruction sets of multiply() that this processor has, the best one last: of "base", "avx2", "avx512".
+std::vector<std::string_view> gemm_kernels();
+// Makes multiply() use one of them, for tests ("" is the best one).
+void gemm_kernel(std::string_view name);
 
 }  // namespace rlgo::evaluate

@@ -41,7 +41,7 @@ struct Call {
 Tensors run_kernel(const Call& call);
 
 // Rounded to nearest even for floats. A float outside of an integer type's range gives what LibTorch gives on x86: the
-// low bits of its value in 32 (of u8, u32, i64: 64) bits with a sign, of the smallest such integer where it has none.
+// low bits of its value in 32 (of u8 and i64: 64) bits with a sign, of the smallest such integer where it has none.
 Tensor cast(const Tensor& x, ops::DType dtype, const Run& run = {});
 
 // x with the activation word `act`, in place.

@@ -54,9 +54,11 @@ To convert(From x) {
     return To(static_cast<double>(static_cast<float>(x)));
   } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
     const auto value = static_cast<double>(x);
-    if (std::is_same_v<To, uint64_t> && value >= 0x1p63) return static_cast<To>(value < 0x1p64 ? value : 0);
-    constexpr bool kIsShort = sizeof(To) < 4 + std::is_signed_v<To> && !std::is_same_v<To, uint8_t>;
-    using Between = std::conditional_t<kIsShort, int32_t, int64_t>;
+    constexpr bool kIsWide = sizeof(To) == 8 || std::is_same_v<To, uint8_t>;
+    using Between = std::conditional_t<kIsWide, int64_t, int32_t>;
+    constexpr double kHalf = -static_cast<double>(std::numeric_limits<Between>::min());
+    if (std::is_unsigned_v<To> && sizeof(To) >= 4 && value >= kHalf)
+      return static_cast<To>(value < 2 * kHalf ? value : 0);
     return static_cast<To>(truncated<Between>(value));
   } else {
     return static_cast<To>(x);

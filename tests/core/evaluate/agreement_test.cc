@@ -41,7 +41,9 @@ exec::RandomCall with_type(exec::RandomCall call, DType dtype) {
 exec::Tensors some_values(Op op, const exec::RandomCall& call, uint64_t seed) {
   auto in = exec::values_for(op, call, seed);
   for (size_t i = 0; i < in.size(); ++i) {  // no integer is divided by zero; steps into 16-bit types stay exact
-    if (op == Op::div && i == 1 && !ops::is_float(call.inputs[i].dtype)) in[i] = in[i].to(at::kLong).abs() + 1;
+    const bool divides = (op == Op::div || op == Op::mod) && !ops::is_float(call.inputs[i].dtype);
+    if (divides) in[i] = i == 0 ? in[i].to(at::kLong) - 4 : in[i].to(at::kLong) * 2 - 7;
+    if (divides && !exec::random_value(call.inputs[i], 0, 1, 1).is_signed()) in[i] = in[i].abs();
     in[i] = in[i].to(exec::to_torch(call.inputs[i].dtype));
   }
   return in;
@@ -56,6 +58,7 @@ TEST_P(Evaluators, Agree) {
     auto random = exec::some_call(rng, op);
     if (!random) return;
     random = with_type(*random, dtype);
+    if (op == Op::mod && !ops::is_float(dtype)) random->attrs.set(Attr::fmod, exec::pick(rng, 0, 1));
     const auto complete = ops::complete_attrs(op, random->attrs);
     if (!ops::infer(op, random->inputs, *complete)) continue;
     ++fitting;
@@ -63,7 +66,13 @@ TEST_P(Evaluators, Agree) {
     const double narrow = dtype == DType::bf16 ? 4e-2 : dtype == DType::f16 ? 5e-3 : 2e-5;
     for (const auto& [mine, other, tolerance] : {std::tuple(Precision::f64, exec::Precision::f64, 1e-9),
                                                  {Precision::native, exec::Precision::native, narrow}}) {
-      const auto expected = exec::call_all(op, in, random->attrs, other);
+      exec::Tensors expected;
+      try {
+        expected = exec::call_all(op, in, random->attrs, other);
+      } catch (const Error& error) {  // LibTorch lacks some pools of 16-bit floats
+        if (std::string_view(error.what()).find("not implemented for") == std::string_view::npos) throw;
+        continue;
+      }
       const auto actual = run_ours(op, in, random->attrs, mine);
       ASSERT_EQ(actual.size(), expected.size());
       for (size_t p = 0; p < actual.size(); ++p) {
@@ -81,24 +90,151 @@ INSTANTIATE_TEST_SUITE_P(AllOps, Evaluators, testing::ValuesIn(ops::all_ops().be
 
 TEST(Evaluators, EveryInstructionSetMultipliesAlike) {
   const at::Tensor a = at::randn({3, 37, 301}, at::kDouble), b = at::randn({301, 83}, at::kDouble);
-  for (const auto* kernel : {"base", "avx2", "avx512"}) {
-    if (std::string_view(kernel) > gemm_kernel() && gemm_kernel() == "avx2") continue;
+  for (const auto kernel : gemm_kernels()) {
     gemm_kernel(kernel);
     exec::expect_near(run_ours(Op::matmul, {a, b}, {}, Precision::f64)[0], at::matmul(a, b), 1e-10);
   }
-  gemm_kernel();
+  gemm_kernel("");
 }
 
-TEST(Evaluators, CastLikeLibTorchWhereItRoundsOnce) {
-  std::vector<float> values{0.0F,    -0.0F, 65519.9F, 65520.0F, 1e-8F, 6e-8F,   2049.0F,
-                            2051.0F, 1e38F, 3.4e38F,  -1e-45F,  NAN,   INFINITY};
-  const at::Tensor x = at::tensor(values);
-  for (const auto* to : {"f16", "bf16", "f64", "f32"}) {
-    const ops::Attrs attrs{{Attr::to, std::string(to)}};
-    EXPECT_TRUE(at::allclose(run_ours(Op::cast, {x}, attrs, Precision::native)[0].to(at::kDouble),
-                             exec::call(Op::cast, {x}, attrs).to(at::kDouble), 0, 0, /*equal_nan=*/true))
-        << to;
+// Shapes at the edges of blocks, of few rows and of few columns.
+TEST(Evaluators, ProductsOfAllSizesAgree) {
+  for (const auto& [m, k, n] :
+       {std::tuple(1, 3000, 70), {5, 300, 700}, {8, 17, 1}, {300, 1, 33}, {241, 257, 513}, {64, 700, 3}}) {
+    const at::Tensor a = at::randn({m, k}, at::kDouble), b = at::randn({k, n}, at::kDouble);
+    for (const auto precision : {Precision::f64, Precision::native})
+      exec::expect_near(run_ours(Op::matmul, {a, b}, {}, precision)[0], at::matmul(a, b), 1e-10);
+    exec::expect_near(run_ours(Op::matmul, {a.to(at::kFloat), b.to(at::kFloat)}, {}, Precision::native)[0],
+                      at::matmul(a, b), 1e-3);
   }
+}
+
+TEST(Evaluators, ConvolutionsOfManyChannelsAgree) {
+  Rng rng({5});
+  for (int trial = 0; trial < 40; ++trial) {
+    const int64_t kernel = exec::pick(rng, 1, 4), in = exec::pick(rng, 1, 40), out = exec::pick(rng, 1, 40);
+    const at::Tensor x = at::randn({2, in, exec::pick(rng, 5, 20), exec::pick(rng, 5, 40)}, at::kDouble),
+                     w = at::randn({out, in, kernel, kernel}, at::kDouble);
+    const ops::Attrs attrs{{Attr::strides, exec::picks(rng, 2, 1, 2)},
+                           {Attr::dilations, exec::picks(rng, 2, 1, 2)},
+                           {Attr::pads, exec::picks(rng, 4, 1, 2)}};
+    exec::expect_near(run_ours(Op::conv2d, {x, w}, attrs, Precision::f64)[0],
+                      exec::call_all(Op::conv2d, {x, w}, attrs, exec::Precision::f64)[0], 1e-9);
+  }
+}
+
+const std::vector<double> kOdd{0.0,  -0.0, NAN,   INFINITY, -INFINITY, 0.5,   1.5,    2.5,  -0.5,  -1.5, -2.5,
+                               1e-3, 100,  -100,  709,      -745,      1e-30, 1e30,   -7,   7,     3,    -3,
+                               1,    -1,   1e-45, 65504,    65520,     88.8,  -103.9, 20.5, -20.5, 6,    -6};
+
+// NaN, infinity, both zeros, halves, numbers at the ends of exp: every operator makes of them what LibTorch makes.
+TEST_P(Evaluators, AgreeOnOddNumbers) {
+  const Op op = GetParam();
+  const auto& spec = ops::spec(op);
+  const auto takes = [&](const ops::Types& types, const ops::Attrs& attrs) {
+    const auto complete = ops::complete_attrs(op, attrs);
+    return complete && ops::infer(op, types, *complete);
+  };
+  if (!spec.elementwise) return;
+  const auto odd = at::tensor(kOdd, at::kDouble);
+  const int64_t count = odd.numel();
+  exec::Tensors in{odd};
+  if (spec.min_inputs == 2) in = {odd.reshape({count, 1}).expand({count, count}).contiguous(), odd};
+  const ops::Attrs attrs = op == Op::mod ? ops::Attrs{{Attr::fmod, int64_t{1}}} : ops::Attrs{};
+  if (!takes(ops::Types(in.size(), exec::type_of(odd.reshape({count}))), attrs)) return;
+  for (const auto type : {at::kDouble, at::kFloat}) {
+    // LibTorch approximates these two: gelu(inf) is NaN there, and a rest may be of the divisor's size.
+    if (type == at::kFloat && (op == Op::gelu || op == Op::mod)) continue;
+    exec::Tensors own;
+    for (const auto& x : in) own.push_back(x.to(type));
+    const double tolerance = type == at::kDouble ? 1e-12 : 1e-5;
+    exec::expect_near(run_ours(op, own, attrs, Precision::native)[0], exec::call(op, own, attrs), tolerance);
+  }
+}
+
+TEST(Evaluators, FoldOddNumbersAlike) {
+  const double inf = INFINITY;
+  const at::Tensor x = at::tensor({1.0, NAN, 2.0, 3.0,  inf,  2.0, -inf, -inf, -inf, 3.0, 3.0,
+                                   1.0, inf, inf, -inf, -0.0, 0.0, 0.0,  NAN,  NAN,  NAN},
+                                  at::kDouble)
+                           .reshape({7, 3});
+  const ops::Attrs along{{Attr::axis, int64_t{1}}}, over{{Attr::axes, ops::Ints{1}}};
+  for (const Op op : ops::all_ops()) {
+    for (const auto& attrs : {along, over}) {
+      const auto complete = ops::complete_attrs(op, attrs);
+      if (!complete || !ops::infer(op, std::vector{exec::type_of(x)}, *complete)) continue;
+      exec::expect_near(run_ours(op, {x}, attrs, Precision::native)[0], exec::call(op, {x}, attrs), 1e-12);
+    }
+    ASSERT_FALSE(HasFailure()) << ops::name(op);
+  }
+}
+
+TEST(Evaluators, FoldNothing) {
+  for (const auto& [op, value] : {std::pair(Op::reduce_sum, 0.0),
+                                  {Op::reduce_mean, NAN},
+                                  {Op::reduce_prod, 1},
+                                  {Op::reduce_l2, 0},
+                                  {Op::reduce_log_sum, -INFINITY}}) {
+    const ops::Attrs attrs{{Attr::axes, ops::Ints{1}}};
+    if (!ops::infer(op, std::vector{ops::TensorType(DType::f64, {2, 0})}, *ops::complete_attrs(op, attrs))) continue;
+    exec::expect_values(run_ours(op, {at::zeros({2, 0}, at::kDouble)}, attrs, Precision::native)[0], {value, value});
+  }
+}
+
+TEST(Evaluators, BroadcastRanksOfZeroToSix) {
+  for (int64_t rank = 0; rank <= 6; ++rank) {
+    std::vector<int64_t> left, right;
+    for (int64_t d = 0; d < rank; ++d) {
+      left.push_back(d % 2 == 0 ? 1 : 3);
+      right.push_back(d % 2 == 0 ? 2 : 1);
+    }
+    const at::Tensor a = at::randn(left), b = at::randn(right), scalar = at::randn({});
+    for (const auto& in : {exec::Tensors{a, b}, {b, a}, {a, scalar}, {scalar, b}})
+      exec::expect_near(run_ours(Op::sub, in, {}, Precision::native)[0], exec::call(Op::sub, in), 0);
+  }
+}
+
+TEST(Evaluators, CastLikeLibTorch) {
+  std::vector<double> values = kOdd;
+  for (const double edge : {127.9, 128.0, 255.9, 256.0, 32768.0, 65536.0, 2147483647.0, 2147483648.0, 3e9, 4294967296.0,
+                            9.3e18, 1.9e19, 65519.9, 2049.0, 2051.0, 3.4e38, 1e-8, 6e-8})
+    values.insert(values.end(), {edge, -edge});
+  for (const auto from : {at::kDouble, at::kFloat, at::kLong}) {
+    const at::Tensor x =
+        from == at::kLong ? at::arange(-300, 300, 7, at::kLong) * 1234567 : at::tensor(values, at::kDouble).to(from);
+    for (const DType to : kTypes) {
+      const ops::Attrs attrs{{Attr::to, std::string(ops::name(to))}};
+      const auto actual = run_ours(Op::cast, {x}, attrs, Precision::native)[0],
+                 expected = exec::call(Op::cast, {x}, attrs);
+      EXPECT_TRUE(at::allclose(actual.to(at::kDouble), expected.to(at::kDouble), 0, 0, /*equal_nan=*/true))
+          << from << " to " << ops::name(to) << "\n"
+          << at::stack({x.to(at::kDouble), actual.to(at::kDouble), expected.to(at::kDouble)}, 1);
+    }
+  }
+}
+
+TEST(Evaluators, NoIntegerIsDividedByZero) {
+  const at::Tensor one = at::ones({2}, at::kInt), zero = at::zeros({2}, at::kInt);
+  EXPECT_THROW(run_ours(Op::div, {one, zero}, {}, Precision::native), Error);
+  EXPECT_THROW(run_ours(Op::mod, {one, zero}, {}, Precision::native), Error);
+}
+
+// One operator that would take minutes.
+TEST(Evaluators, StopWithinAnOperator) {
+  const auto stops = [](Op op, const ops::Types& types, const ops::Attrs& attrs) {
+    Tensors in;
+    for (const auto& type : types) in.push_back(cast(Tensor(DType::boolean, type.shape), type.dtype));
+    const auto info = exec::info_of(op, types, attrs);
+    int asked = 0;
+    const evaluate::Run run{.threads = 2, .deadline = Deadline([&] { return ++asked > 3 ? 0.0 : 1.0; })};
+    EXPECT_THROW(run_kernel({.in = in, .info = info, .run = run}), Stopped) << ops::name(op);
+  };
+  const ops::TensorType image(DType::f32, {1, 1, 2000, 2000}), window(DType::f32, {1, 1, 400, 400});
+  stops(Op::matmul, {{DType::f32, {240, 1 << 16}}, {DType::f32, {1 << 16, 256}}}, {});
+  stops(Op::conv2d, {image, window}, {});
+  stops(Op::conv_transpose, {{DType::f32, {1, 1, 1000, 1000}}, window}, {});
+  stops(Op::max_pool, {image}, {{Attr::kernel, ops::Ints{400, 400}}, {Attr::strides, ops::Ints{1, 1}}});
+  stops(Op::add, {image, image}, {});
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ TEST(EvaluateInterpreter, ConstantsAreComputedInDoublePrecisionAndRoundedOnce) {
   const auto graph = *editor.finish();
   const TensorMap inputs{{"x", numbers({1}, {1})}};
   EXPECT_NEAR(elements(Interpreter(graph).run(inputs).at("y"))[0], 1e-12, 1e-15);
-  EXPECT_NEAR(elements<double>(Interpreter(graph, {.precision = Precision::f64, .weights = {}}).run(inputs).at("y"))[0], 1e-12, 1e-15);
+  EXPECT_NEAR(elements<double>(Interpreter(graph, {.precision = Precision::f64, .weights = {}}).run(inputs).at("y"))[0],
+              1e-12, 1e-15);
 }
 
 // 2 MiB each in double precision, 1 MiB in single precision: kept so, and read as doubles.

@@ -34,18 +34,29 @@ inline std::string some_act(Rng& rng) {
   return words[rng.below(words.size())];
 }
 
+inline Ints picks(Rng& rng, int64_t count, int64_t low, int64_t high) {
+  Ints out;
+  for (int64_t k = 0; k < count; ++k) out.push_back(pick(rng, low, high));
+  return out;
+}
+inline Shape with_extents(Shape shape, const Ints& extents) {
+  for (const int64_t extent : extents) shape.push_back(extent);
+  return shape;
+}
+
+// Over one to three axes.
 inline RandomCall some_windows(Rng& rng, Op op) {
   const bool conv = op == Op::conv2d;
-  const Ints kernel{pick(rng, 1, 3), pick(rng, 1, 3)};
+  const int64_t axes = pick(rng, 1, 3), group = conv ? pick(rng, 1, 2) : 1, channels = group * pick(rng, 1, 2);
+  const Ints kernel = picks(rng, axes, 1, 3);
   RandomCall call;
-  const int64_t group = conv ? pick(rng, 1, 2) : 1, channels = group * pick(rng, 1, 2);
-  call.inputs = {f32({pick(rng, 0, 2), channels, pick(rng, 2, 7), pick(rng, 2, 7)})};
+  call.inputs = {f32(with_extents({pick(rng, 0, 2), channels}, picks(rng, axes, 2, 7)))};
   Ints pads;
-  for (int64_t d = 0; d < 4; ++d) pads.push_back(pick(rng, 0, kernel[static_cast<size_t>(d % 2)] - 1));
-  call.attrs = {{Attr::strides, Ints{pick(rng, 1, 3), pick(rng, 1, 3)}}, {Attr::pads, pads}};
+  for (int64_t d = 0; d < 2 * axes; ++d) pads.push_back(pick(rng, 0, kernel[static_cast<size_t>(d % axes)] - 1));
+  call.attrs = {{Attr::strides, picks(rng, axes, 1, 3)}, {Attr::pads, pads}};
   if (conv) {
-    const int64_t out = group * pick(rng, 1, 2);
-    call.inputs.push_back(f32({out, channels / group, kernel[0], kernel[1]}));
+    const int64_t out = group * pick(rng, 1, 6);
+    call.inputs.push_back(f32(with_extents({out, channels / group}, kernel)));
     if (coin(rng)) call.inputs.push_back(f32({out}));
     call.attrs.set(Attr::group, group);
     call.attrs.set(Attr::act, some_act(rng));
@@ -56,7 +67,7 @@ inline RandomCall some_windows(Rng& rng, Op op) {
   if (op == Op::avg_pool) {
     call.attrs.set(Attr::count_include_pad, pick(rng, 0, 1));
   } else {
-    call.attrs.set(Attr::dilations, Ints{pick(rng, 1, 2), pick(rng, 1, 2)});
+    call.attrs.set(Attr::dilations, picks(rng, axes, 1, 2));
   }
   return call;
 }
@@ -72,16 +83,17 @@ inline RandomCall some_matmul(Rng& rng) {
 }
 
 inline RandomCall some_conv_transpose(Rng& rng) {
-  const int64_t group = pick(rng, 1, 2), channels = group * pick(rng, 1, 2), out = pick(rng, 1, 2);
+  const int64_t axes = pick(rng, 1, 3), group = pick(rng, 1, 2), channels = group * pick(rng, 1, 2),
+                out = pick(rng, 1, 2);
   RandomCall call;
-  call.inputs = {f32({pick(rng, 0, 2), channels, pick(rng, 1, 4), pick(rng, 1, 4)}),
-                 f32({channels, out, pick(rng, 1, 3), pick(rng, 1, 3)})};
+  call.inputs = {f32(with_extents({pick(rng, 0, 2), channels}, picks(rng, axes, 1, 4))),
+                 f32(with_extents({channels, out}, picks(rng, axes, 1, 3)))};
   if (coin(rng)) call.inputs.push_back(f32({out * group}));
   call.attrs = {{Attr::group, group},
-                {Attr::strides, Ints{pick(rng, 1, 3), pick(rng, 1, 3)}},
-                {Attr::dilations, Ints{pick(rng, 1, 2), pick(rng, 1, 2)}},
-                {Attr::output_padding, Ints{pick(rng, 0, 1), pick(rng, 0, 1)}},
-                {Attr::pads, Ints{pick(rng, 0, 1), pick(rng, 0, 1), pick(rng, 0, 1), pick(rng, 0, 1)}}};
+                {Attr::strides, picks(rng, axes, 1, 3)},
+                {Attr::dilations, picks(rng, axes, 1, 2)},
+                {Attr::output_padding, picks(rng, axes, 0, 1)},
+                {Attr::pads, picks(rng, 2 * axes, 0, 1)}};
   return call;
 }
 
@@ -272,7 +284,7 @@ inline Tensors values_for(Op op, const RandomCall& call, uint64_t seed) {
         gather && i == 1 ? call.inputs[0].shape[static_cast<size_t>(call.attrs.i(Attr::axis))] : kIndexBound;
     auto value = random_value(call.inputs[i], hash_combine(seed, i), 1.0, bound);
     in.push_back(op == Op::pow || op == Op::sqrt || op == Op::log || op == Op::batch_norm || op == Op::reduce_log_sum ||
-                         op == Op::reciprocal || op == Op::mod
+                         op == Op::reciprocal || (op == Op::mod && value.is_floating_point())
                      ? value.abs() + 0.5
                      : value);
   }
