@@ -1,8 +1,7 @@
 #include "core/evaluate/gemm.h"
 
 #include <algorithm>
-#include <string_view>
-#include <vector>
+#include <memory>
 
 #include "core/base/error.h"
 
@@ -29,17 +28,45 @@ namespace {
       *reinterpret_cast<Vector*>(c + kWidth) += sum[r][1];                                                           \
     }                                                                                                                \
   }
-RLGO_TILE(tile_base, , 16, 4)
+// Adds to c[columns] the sum of a[k * a_step] times row k of b, four rows at a time.
+#define RLGO_ROW(NAME, TARGET, BYTES)                                                                             \
+  template <typename T>                                                                                           \
+  TARGET void NAME(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_row, T* c, int64_t columns) { \
+    typedef T Vector __attribute__((vector_size(BYTES), aligned(alignof(T)), may_alias));                         \
+    constexpr int kWidth = BYTES / sizeof(T);                                                                     \
+    int64_t k = 0;                                                                                                \
+    for (; k + 4 <= depth; k += 4, b += 4 * b_row) {                                                              \
+      const T f0 = a[k * a_step], f1 = a[(k + 1) * a_step], f2 = a[(k + 2) * a_step], f3 = a[(k + 3) * a_step];   \
+      int64_t j = 0;                                                                                              \
+      for (; j + kWidth <= columns; j += kWidth) {                                                                \
+        const auto at = [&](int64_t r) { return reinterpret_cast<const Vector*>(b + r * b_row + j); };            \
+        Vector* to = reinterpret_cast<Vector*>(c + j);                                                            \
+        *to = (((*to + f0 * *at(0)) + f1 * *at(1)) + f2 * *at(2)) + f3 * *at(3);                                  \
+      }                                                                                                           \
+      for (; j < columns; ++j)                                                                                    \
+        c[j] = (((c[j] + f0 * b[j]) + f1 * b[b_row + j]) + f2 * b[2 * b_row + j]) + f3 * b[3 * b_row + j];        \
+    }                                                                                                             \
+    for (; k < depth; ++k, b += b_row) {                                                                          \
+      for (int64_t j = 0; j < columns; ++j) c[j] += a[k * a_step] * b[j];                                         \
+    }                                                                                                             \
+  }
+#define RLGO_SET(NAME, TARGET, BYTES, ROWS) \
+  RLGO_TILE(tile_##NAME, TARGET, BYTES, ROWS) RLGO_ROW(row_##NAME, TARGET, BYTES)
+RLGO_SET(base, , 16, 4)
 #if defined(__x86_64__)
-RLGO_TILE(tile_avx2, __attribute__((target("avx2,fma"))), 32, 6)
-RLGO_TILE(tile_avx512, __attribute__((target("avx512f,fma"))), 64, 12)
+RLGO_SET(avx2, __attribute__((target("avx2,fma"))), 32, 6)
+RLGO_SET(avx512, __attribute__((target("avx512f,fma"))), 64, 12)
 #endif
+#undef RLGO_SET
+#undef RLGO_ROW
 #undef RLGO_TILE
 
+// What one instruction set computes with.
 template <typename T>
 struct Tile {
   int64_t rows, columns;
   void (*run)(int64_t depth, const T* a, const T* b, T* c, int64_t c_row);
+  void (*add_row)(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_row, T* c, int64_t columns);
 };
 
 std::string_view& chosen() {
@@ -51,13 +78,15 @@ template <typename T>
 Tile<T> tile() {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
 #if defined(__x86_64__)
-  if (chosen() == "avx512") return {12, 128 / kSize, tile_avx512<T>};
-  if (chosen() == "avx2") return {6, 64 / kSize, tile_avx2<T>};
+  if (chosen() == "avx512") return {12, 128 / kSize, tile_avx512<T>, row_avx512<T>};
+  if (chosen() == "avx2") return {6, 64 / kSize, tile_avx2<T>, row_avx2<T>};
 #endif
-  return {4, 32 / kSize, tile_base<T>};
+  return {4, 32 / kSize, tile_base<T>, row_base<T>};
 }
 
 constexpr int64_t kDepth = 256, kColumns = 512, kRows = 240;  // of blocks that stay in a core's caches
+constexpr int64_t kFewRows = 8;                               // packing b would take as long as its product
+constexpr int64_t kDepthAtOnce = 64 * kDepth;                 // between looks at the deadline
 
 // Rows [m, m + rows) and columns [k, k + depth) of a, in strips of `strip` rows.
 template <typename T>
@@ -84,49 +113,87 @@ void add_tile(const Tile<T>& tile, int64_t depth, const T* a, const T* b, T* c, 
   }
 }
 
+// Some rows and columns of a product.
 template <typename T>
-void multiply_block(const Product<T>& p, const Tile<T>& tile, int64_t m, int64_t n) {
-  const int64_t rows = std::min(kRows, p.rows - m), columns = std::min(kColumns, p.columns - n);
-  const int64_t row_strips = (rows + tile.rows - 1) / tile.rows,
-                column_strips = (columns + tile.columns - 1) / tile.columns, most = std::min(kDepth, p.depth);
-  std::vector<T> a(static_cast<size_t>(row_strips * tile.rows * most)),
-      b(static_cast<size_t>(column_strips * tile.columns * most));
-  for (int64_t k = 0; k < p.depth; k += kDepth) {
-    const int64_t depth = std::min(kDepth, p.depth - k);
-    pack_a(p, m, rows, k, depth, tile.rows, a.data());
+struct Block {
+  const Product<T>* product;
+  int64_t m, rows, n, columns;
+};
+
+template <typename T>
+void multiply_few_rows(const Block<T>& block, const Tile<T>& tile, int64_t first, int64_t last) {
+  const Product<T>& p = *block.product;
+  constexpr int64_t kStep = 16;  // rows of b, which stay in the nearest cache for all rows of a
+  for (int64_t k = first; k < last; k += kStep) {
+    for (int64_t r = block.m; r < block.m + block.rows; ++r) {
+      tile.add_row(std::min(kStep, last - k), p.a + r * p.a_row + k * p.a_column, p.a_column,
+                   p.b + k * p.b_row + block.n, p.b_row, p.c + r * p.c_row + block.n, block.columns);
+    }
+  }
+}
+
+// Columns [first, last) of a times these rows of b. b is packed once for all rows.
+template <typename T>
+void multiply_block(const Block<T>& block, const Tile<T>& tile, int64_t first, int64_t last) {
+  const Product<T>& p = *block.product;
+  if (p.b != nullptr && p.rows <= kFewRows) return multiply_few_rows(block, tile, first, last);
+  const auto strips = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
+  const int64_t column_strips = strips(block.columns, tile.columns), most = std::min(kDepth, last - first);
+  const auto buffer = [](int64_t count) { return std::make_unique_for_overwrite<T[]>(static_cast<size_t>(count)); };
+  const auto a = buffer(strips(std::min(kRows, block.rows), tile.rows) * tile.rows * most),
+             b = buffer(column_strips * tile.columns * most);
+  for (int64_t k = first; k < last; k += kDepth) {
+    const int64_t depth = std::min(kDepth, last - k);
     for (int64_t s = 0; s < column_strips; ++s)
-      p.pack_b(k, depth, n + s * tile.columns, tile.columns, b.data() + s * tile.columns * depth);
-    for (int64_t s = 0; s < column_strips; ++s) {
-      for (int64_t r = 0; r < row_strips; ++r) {
-        add_tile(tile, depth, a.data() + r * tile.rows * depth, b.data() + s * tile.columns * depth,
-                 p.c + (m + r * tile.rows) * p.c_row + n + s * tile.columns, p.c_row,
-                 std::min(tile.rows, rows - r * tile.rows), std::min(tile.columns, columns - s * tile.columns));
+      p.pack_b(k, depth, block.n + s * tile.columns, tile.columns, b.get() + s * tile.columns * depth);
+    for (int64_t m = block.m; m < block.m + block.rows; m += kRows) {
+      const int64_t rows = std::min(kRows, block.m + block.rows - m);
+      pack_a(p, m, rows, k, depth, tile.rows, a.get());
+      for (int64_t s = 0; s < column_strips; ++s) {
+        for (int64_t r = 0; r < rows; r += tile.rows) {
+          add_tile(tile, depth, a.get() + r * depth, b.get() + s * tile.columns * depth,
+                   p.c + (m + r) * p.c_row + block.n + s * tile.columns, p.c_row, std::min(tile.rows, rows - r),
+                   std::min(tile.columns, block.columns - s * tile.columns));
+        }
       }
     }
   }
+}
+
+// Blocks of all rows, or of fewer where else threads had nothing to do. No sum depends on where they end.
+template <typename T>
+std::vector<Block<T>> blocks_of(std::span<const Product<T>> products, int64_t threads) {
+  int64_t wide = 0;
+  for (const auto& p : products) wide += (p.columns + kColumns - 1) / kColumns;
+  const int64_t parts = wide == 0 ? 1 : (2 * threads + wide - 1) / wide;
+  std::vector<Block<T>> blocks;
+  for (const auto& p : products) {
+    const int64_t rows = std::clamp<int64_t>((p.rows + parts - 1) / parts, std::min<int64_t>(p.rows, 48), 4 * kRows);
+    const int64_t columns = p.rows <= kFewRows ? 256 : kColumns;
+    for (int64_t n = 0; n < p.columns; n += columns) {
+      for (int64_t m = 0; m < p.rows; m += rows)
+        blocks.push_back({&p, m, std::min(rows, p.rows - m), n, std::min(columns, p.columns - n)});
+    }
+  }
+  return blocks;
 }
 
 }  // namespace
 
 template <typename T>
 void multiply(std::span<const Product<T>> products, const Run& run) {
-  struct Block {
-    const Product<T>* product;
-    int64_t m, n;
-  };
-  std::vector<Block> blocks;
-  for (const auto& product : products) {
-    for (int64_t n = 0; n < product.columns; n += kColumns) {
-      for (int64_t m = 0; m < product.rows; m += kRows) blocks.push_back({&product, m, n});
-    }
-  }
+  const auto blocks = blocks_of(products, run.threads);
   const Tile<T> best = tile<T>();
-  parallel(run, static_cast<int64_t>(blocks.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const auto& block = blocks[static_cast<size_t>(i)];
-      multiply_block(*block.product, best, block.m, block.n);
-    }
-  });
+  int64_t depth = 0;
+  for (const auto& p : products) depth = std::max(depth, p.depth);
+  for (int64_t k = 0; k < depth; k += kDepthAtOnce) {
+    parallel(run, static_cast<int64_t>(blocks.size()), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto& block = blocks[static_cast<size_t>(i)];
+        multiply_block(block, best, k, std::min(k + kDepthAtOnce, block.product->depth));
+      }
+    });
+  }
 }
 template void multiply(std::span<const Product<float>> products, const Run& run);
 template void multiply(std::span<const Product<double>> products, const Run& run);

@@ -19,7 +19,9 @@ struct Product {
   int64_t a_row = 0, a_column = 1;  // steps between rows and between columns of a
   // Writes b[k + i, n + j] to `to`[i * width + j] for i < depth, j < width; columns behind the last one as 0. May be
   // called by several threads.
-  std::function<void(int64_t k, int64_t depth, int64_t n, int64_t width, T* to)> pack_b;
+  std::function<void(int64_t k, int64_t depth, int64_t n, int64_t width, T* to)> pack_b = {};
+  const T* b = nullptr;  // where b's rows lie in memory, b_row apart, its columns neighbours; else only pack_b has them
+  int64_t b_row = 0;
   T* c = nullptr;
   int64_t c_row = 0;  // steps between rows of c, whose columns are neighbours
 };
@@ -28,16 +30,13 @@ struct Product {
 template <typename T>
 void multiply(std::span<const Product<T>> products, const Run& run);
 
-// pack_b of a matrix in memory whose rows are `row` apart and whose columns are `column` apart.
+// pack_b of a matrix in memory whose rows are `row` apart and whose columns are neighbours.
 template <typename T>
-auto pack_matrix(const T* b, int64_t row, int64_t column, int64_t columns) {
+auto pack_matrix(const T* b, int64_t row, int64_t columns) {
   return [=](int64_t k, int64_t depth, int64_t n, int64_t width, T* to) {
     const int64_t inside = std::min(width, columns - n);
-    for (int64_t i = 0; i < depth; ++i, to += width) {
-      const T* from = b + (k + i) * row + n * column;
-      for (int64_t j = 0; j < inside; ++j) to[j] = from[j * column];
-      for (int64_t j = inside; j < width; ++j) to[j] = 0;
-    }
+    for (int64_t i = 0; i < depth; ++i, to += width)
+      std::fill_n(std::copy_n(b + (k + i) * row + n, inside, to), width - inside, T(0));
   };
 }
 

@@ -27,7 +27,8 @@ std::vector<Product<T>> products_of(const Tensor& a, const Tensor& b, Tensor& ou
     }
     const T* right = b.data<T>() + b_at * depth * columns;
     products.push_back({rows, columns, depth, a.data<T>() + a_at * rows * depth, depth, 1,
-                        pack_matrix(right, columns, 1, columns), out.data<T>() + i * rows * columns, columns});
+                        pack_matrix(right, columns, columns), right, columns, out.data<T>() + i * rows * columns,
+                        columns});
   }
   return products;
 }

@@ -162,12 +162,11 @@ Tensors pad_kernel(const Call& call) {
   return {out};
 }
 
-// Indices in [-extent, extent), as ONNX.
+// Indices in [-extent, extent), as ONNX. Rows of a table in a narrower type become wide once they are chosen.
 Tensors gather_kernel(const Call& call) {
   const Tensor& x = call.in[0];
   const Tensor indices = cast(call.in[1], ops::DType::i64);
-  Tensor out = call.output();
-  if (out.elements() == 0) return {out};
+  Tensor out(x.dtype(), call.info.outputs[0].shape);
   const auto axis = static_cast<size_t>(call.attrs().i(Attr::axis));
   const int64_t extent = x.shape()[axis], count = indices.elements();
   const int64_t block = row_major(x.shape())[axis] * ops::size_bytes(x.dtype()), outer = out.bytes() / (count * block);
@@ -183,7 +182,7 @@ Tensors gather_kernel(const Call& call) {
       std::memcpy(to + i * block, from + (i / count * extent + at) * block, static_cast<size_t>(block));
     }
   });
-  return {out};
+  return {cast(out, held(call.info.outputs[0].dtype, call.precision), call.run)};
 }
 
 Tensors fill_kernel(const Call& call) {

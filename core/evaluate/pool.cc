@@ -9,51 +9,47 @@ namespace {
 
 using ops::Attr;
 
-// body(output, first and last window element inside the image for each axis) for every window of one plane.
-template <typename F>
-void each_window(const Windows& w, F&& body) {
-  Three low, high;
-  const auto clip = [&](size_t axis, int64_t o) {
-    const int64_t start = w.at(axis, o, 0), step = w.dilations[axis];
-    low[axis] = start >= 0 ? 0 : (-start + step - 1) / step;
-    high[axis] = start >= w.in[axis] ? 0 : std::min(w.kernel[axis], (w.in[axis] - start + step - 1) / step);
-  };
-  Three o;
-  for (o[0] = 0; o[0] < w.out[0]; ++o[0]) {
-    clip(0, o[0]);
-    for (o[1] = 0; o[1] < w.out[1]; ++o[1]) {
-      clip(1, o[1]);
-      for (o[2] = 0; o[2] < w.out[2]; ++o[2]) {
-        clip(2, o[2]);
-        body(o, low, high);
-      }
-    }
-  }
+// The elements [low, high) of the window at output o of an axis that are inside the image.
+std::pair<int64_t, int64_t> inside(const Windows& w, size_t axis, int64_t o) {
+  const int64_t start = w.at(axis, o, 0), step = w.dilations[axis];
+  return {start >= 0 ? 0 : (-start + step - 1) / step,
+          start >= w.in[axis] ? 0 : std::min(w.kernel[axis], (w.in[axis] - start + step - 1) / step)};
 }
 
-// Folds f over each window's elements inside the image; then finish(value, output).
+// Folds f over each window's elements inside the image, in double precision; then finish(windows, output, value).
 template <typename F, typename G>
 Tensors pooled(const Call& call, double start, F f, G finish) {
   const Windows w = windows_of(call);
   Tensor out = call.output();
+  const int64_t rows = w.out[0] * w.out[1], work = std::max<int64_t>(1, w.out[2] * w.window());
+  const auto fold_row = [&]<typename T>(const T* plane, int64_t o0, int64_t o1, std::vector<double>& values, T* to) {
+    std::ranges::fill(values, start);
+    const auto [low0, high0] = inside(w, 0, o0);
+    const auto [low1, high1] = inside(w, 1, o1);
+    for (int64_t a = low0; a < high0; ++a) {
+      for (int64_t b = low1; b < high1; ++b) {
+        const T* row = plane + (w.at(0, o0, a) * w.in[1] + w.at(1, o1, b)) * w.in[2];
+        for (int64_t k = 0; k < w.kernel[2]; ++k) {
+          const int64_t first = w.at(2, 0, k), step = w.strides[2];
+          const int64_t low = first >= 0 ? 0 : std::min(w.out[2], (-first + step - 1) / step);
+          const int64_t high = first >= w.in[2] ? 0 : std::min(w.out[2], (w.in[2] - first + step - 1) / step);
+          for (int64_t o = low; o < high; ++o) {
+            double& value = values[static_cast<size_t>(o)];
+            value = f(value, static_cast<double>(row[first + o * step]));
+          }
+        }
+      }
+    }
+    for (int64_t o = 0; o < w.out[2]; ++o)
+      to[o] = static_cast<T>(finish(w, {o0, o1, o}, values[static_cast<size_t>(o)]));
+  };
   visit_float(out.dtype(), [&]<typename T>() {
     const T* x = call.in[0].data<T>();
     T* to = out.data<T>();
-    parallel(call.run, w.planes, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p) {
-        const T* plane = x + p * w.in_plane();
-        T* next = to + p * w.out_plane();
-        each_window(w, [&](const Three& o, const Three& low, const Three& high) {
-          double value = start;
-          for (int64_t a = low[0]; a < high[0]; ++a) {
-            for (int64_t b = low[1]; b < high[1]; ++b) {
-              const T* row = plane + (w.at(0, o[0], a) * w.in[1] + w.at(1, o[1], b)) * w.in[2];
-              for (int64_t c = low[2]; c < high[2]; ++c) value = f(value, static_cast<double>(row[w.at(2, o[2], c)]));
-            }
-          }
-          *next++ = static_cast<T>(finish(w, o, value));
-        });
-      }
+    parallel(call.run, w.planes * rows, std::max<int64_t>(1, kPiece / work), [&](int64_t begin, int64_t end) {
+      std::vector<double> values(static_cast<size_t>(w.out[2]));
+      for (int64_t r = begin; r < end; ++r)
+        fold_row(x + r / rows * w.in_plane(), r % rows / w.out[1], r % w.out[1], values, to + r * w.out[2]);
     });
   });
   return {out};
