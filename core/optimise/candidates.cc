@@ -37,6 +37,7 @@ search::Result Candidates::run(const std::string& method, const graph::Graph& fr
   options.seed = options_.seed;
   options.max_locations = options_.max_locations;
   options.memory_mib = 2048;
+  options.together = true;
   int64_t asked = 0;
   options.stop = [&] {
     if (++asked % 64 == 0) clock_.show();

@@ -198,9 +198,9 @@ void tell_costs(cost::CostModel& model, const OptimiseClock& clock, Result& resu
   price_alike(model, result);
   const bool gathers = model.postpone();
   const double until_s = clock.passed() + std::min(kTellSeconds, kTellShare * clock.left_to_end());
-  const auto note = [&](const graph::Graph& graph) {
+  const auto note = [&](const graph::Graph& graph, size_t made) {
     if (clock.passed() >= until_s) throw Stopped("the costs after each rewrite are left out");
-    result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
+    result.step_us.insert(result.step_us.end(), made, cost::graph_cost(model, graph).runtime_us);
   };
   const auto& trace = result.best().trace;
   try {
