@@ -347,8 +347,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   *timing_for = nullptr;
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
-  clock.end_by(bound.checks_s(clock.passed(), last_s), kChecksAnswer_s);
-  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, pace, last_s).choose();
+  clock.end_by(bound.checks_s(clock.passed(), benchmark.fewest_s()), kChecksAnswer_s);
+  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, benchmark).choose();
   clock.end_by(bound.end_s, kLastAnswer_s);
   clock.phase("costs of the report", "costs of the report");
   if (costs.refresh) costs.refresh();

@@ -225,13 +225,15 @@ void Verifier::add_ranges(const graph::Graph& after, const Budget& budget, Check
 Check Verifier::file_again(const fs::path& file, const Check& exact, const Budget& budget) {
   Check check{.by = "the file, read again, in LibTorch", .detail = "", .kind = Check::Kind::file};
   // It takes about as long as the comparison in double precision; the runtime's is kept free.
-  if (runtime_.reads_files() && !budget.fits_end(exact_s_ + runtime_s())) return skipped(std::move(check));
+  if (runtime_.reads_files() && !budget.fits_end(exact_s_ + runtime_s() + time_.kept_s))
+    return skipped(std::move(check));
   try {
     const LoadedModel read = read_again(checked(), file);
     const bool centred = original_->has_centred();
     double last_s = 0;
     for (int set = 0; set < (centred ? kRoundingSets : std::min(options_.seeds, kRoundingSets)); ++set) {
-      const bool fits = centred ? budget.fits_end(last_s + runtime_s()) : budget.fits(kFileShare, last_s);
+      const bool fits =
+          centred ? budget.fits_end(last_s + runtime_s() + time_.kept_s) : budget.fits(kFileShare, last_s);
       if (set > 0 && check.finding != Finding::same) break;
       if (set > 0 && !fits) {
         add_limit(check, "one input is skipped for lack of time");
@@ -327,7 +329,7 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
   int done = 0;
   double last_s = 0;
   bool in_time = true;
-  while (done < kSizes && (in_time = done == 0 ? !budget.end.over() : budget.fits(1, last_s))) {
+  while (done < kSizes && (in_time = done == 0 ? budget.fits_end(time_.kept_s) : budget.fits(1, last_s))) {
     const Stopwatch watch;
     const AtSizes* original = other_sizes(static_cast<size_t>(done), !budget.fits(1, kLargeSizes * exact_s_), in_time);
     if (original == nullptr) break;
