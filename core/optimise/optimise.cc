@@ -270,6 +270,18 @@ TimePlan plan_of(double seconds, double passed_s, double last_s, const Bound& bo
   return make_plan(seconds, passed_s, last_s + checks_s, pace.compare_s(4, kLeastCompareRounds));
 }
 
+// Writes what was found, unless the user wants an end meanwhile.
+void write_result(const OptimiseOptions& options, const LoadedModel& model, const Deadline& deadline, Result& result) {
+  if (!result.written) return;
+  try {
+    write_and_read_again(model, result.best().graph, result.best().file, options.out, deadline);
+  } catch (const Stopped&) {
+    result.written = result.improved = result.forced = false;
+    result.interrupted = true;
+    result.verdict += "; it was stopped while it was written: nothing is written";
+  }
+}
+
 Result end(OptimiseClock& clock, Result result) {
   clock.clear();
   result.took_s = clock.passed();
@@ -361,7 +373,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   result.interrupted = clock.interrupted();
   conclude(options, result);
   clock.phase("writing", "writing");
-  if (result.written) write_and_read_again(model, result.best().graph, result.best().file, options.out);
+  clock.end_by(std::numeric_limits<double>::infinity(), kLastAnswer_s);
+  write_result(options, model, clock.deadline(), result);
   result.bytes_before = onnx_io::stored_bytes(options.model.graph);
   result.bytes_after = onnx_io::stored_bytes(result.written ? fs::path(options.out) : result.best().file);
   return end(clock, std::move(result));

@@ -27,12 +27,13 @@ constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the ch
 constexpr double kLargeSizes = 8;                      // other sizes may take so many times as long
 
 // What rlgo wrote: dimensions that were fixed are fixed there, the others still open.
-LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true) {
+LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true,
+                       const Deadline& deadline = {}) {
   ModelOptions options;
   options.graph = file.string();
   options.sizes = model.source.sizes;
   options.written = true;
-  return load_model(options, with_weights);
+  return load_model(options, with_weights, [&] { return deadline.over(); });
 }
 
 // Shows an output's error where it comes nearer to what is allowed than those before. One whose own rounding is as
@@ -377,23 +378,22 @@ std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& fi
   return checks;
 }
 
-const Check* refusal(const std::vector<Check>& checks) {
-  const auto wrong = std::ranges::find(checks, Finding::wrong, &Check::finding);
-  if (wrong != checks.end()) return &*wrong;
-  const auto first = std::ranges::find_if(checks, &Check::refuses);
-  return first == checks.end() ? nullptr : &*first;
-}
-
-bool any_done(const std::vector<Check>& checks) { return std::ranges::any_of(checks, &Check::done); }
-
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const fs::path& verified,
-                          const fs::path& path) {
-  export_model(model, graph, path, [&](const fs::path& written) {
-    // Without weights: their hashes tell as much.
-    const auto checked = read_again(model, verified, false), again = read_again(model, written, false);
-    if (checked.graph.hash() != again.graph.hash())
-      fail("the file holds another model than the one that was checked, and is left out");
-  });
+                          const fs::path& path, const Deadline& deadline) {
+  deadline.check();
+  try {
+    export_model(model, graph, path, [&](const fs::path& written) {
+      deadline.check();
+      // Without weights: their hashes tell as much.
+      const auto checked = read_again(model, verified, false, deadline);
+      const auto again = read_again(model, written, false, deadline);
+      if (checked.graph.hash() != again.graph.hash())
+        fail("the file holds another model than the one that was checked, and is left out");
+    });
+  } catch (const Error&) {
+    deadline.check();
+    throw;
+  }
 }
 
 }  // namespace rlgo::optimise
