@@ -1,6 +1,7 @@
 #include "core/cost/cost.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 
@@ -26,10 +27,8 @@ class PeakMemory {
         sizes_(sizes),
         steps_(static_cast<int32_t>(graph.size())),
         shown_(graph.size(), -1),
-        is_output_(graph.size(), 0),
         change_(graph.size() + 2, 0.0) {
-    for (const graph::GraphOutput& out : graph.outputs())
-      is_output_[static_cast<size_t>(graph.position(out.value.node))] = 1;
+    for (const graph::GraphOutput& out : graph.outputs()) outputs_.insert(out.value);
     const auto order = graph.order();
     for (int32_t step = steps_ - 1; step >= 0; --step) place_node(order[static_cast<size_t>(step)], step);
   }
@@ -49,8 +48,9 @@ class PeakMemory {
   void place_node(NodeId id, int32_t step) {
     const Node& node = graph_.node(id);
     const OutputBytes& sizes = sizes_[static_cast<size_t>(id)];
+    const auto last_steps = this->last_steps(id, node, sizes.size());
     for (size_t port = 0; port < sizes.size(); ++port) {
-      const int32_t last = last_step(id, node, static_cast<int32_t>(port), step);
+      const int32_t last = last_steps[port];
       if (shows_input(node)) {
         shown_[static_cast<size_t>(step)] = last;
       } else if (node.constant) {
@@ -63,19 +63,18 @@ class PeakMemory {
     }
   }
 
-  // Of the readers that run, -1 where there is none.
-  int32_t last_step(NodeId id, const Node& node, int32_t port, int32_t step) const {
-    int32_t last = -1;
+  // By port: of the readers that run, -1 where there is none.
+  std::vector<int32_t> last_steps(NodeId id, const Node& node, size_t ports) const {
+    std::vector<int32_t> last(ports, -1);
     for (const graph::Use& use : node.uses) {
-      if (use.port != port) continue;
       const Node& user = graph_.node(use.user);
       if (user.constant) continue;
       const int32_t at = graph_.position(use.user);
-      last = std::max({last, at, shows_input(user) ? shown_[static_cast<size_t>(at)] : -1});
+      int32_t& of_port = last[static_cast<size_t>(use.port)];
+      of_port = std::max({of_port, at, shows_input(user) ? shown_[static_cast<size_t>(at)] : -1});
     }
-    if (is_output_[static_cast<size_t>(step)] != 0) {
-      const auto shown = [&](const graph::GraphOutput& out) { return out.value == Value{id, port}; };
-      if (std::ranges::any_of(graph_.outputs(), shown)) last = steps_;
+    for (size_t port = 0; port < ports; ++port) {
+      if (outputs_.contains({id, static_cast<int32_t>(port)})) last[port] = steps_;
     }
     return last;
   }
@@ -83,9 +82,9 @@ class PeakMemory {
   const Graph& graph_;
   const std::span<const OutputBytes> sizes_;
   const int32_t steps_;
-  std::vector<int32_t> shown_;      // by position, of reshapes: last reader
-  std::vector<uint8_t> is_output_;  // by position: some output of the node is one of the graph
-  std::vector<double> change_;      // of the live sum at each step
+  std::vector<int32_t> shown_;  // by position, of reshapes: last reader
+  std::set<Value> outputs_;     // of the graph
+  std::vector<double> change_;  // of the live sum at each step
   double folded_ = 0;
 };
 

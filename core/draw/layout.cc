@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kGapX = 18, kGapY = 34, kMargin = 8;
 constexpr double kDummyWidth = 6;
+constexpr size_t kMostPlaces = 100'000;  // of boxes, and of arrows in the layers that they pass
 constexpr int kOrderSweeps = 12, kAlignSweeps = 6, kSettleSweeps = 8;
 
 // A box, or a place that a long arrow passes.
@@ -92,6 +93,10 @@ void Sugiyama::assign_layers() {
 }
 
 void Sugiyama::make_vertices() {
+  size_t places = boxes_.size();
+  for (const auto& [from, to] : arrows_) places += static_cast<size_t>(layer_of_[to] - layer_of_[from] - 1);
+  if (places > kMostPlaces)
+    throw TooLarge(fmt::format("its arrows pass {} layers, at most {} can be", places, kMostPlaces));
   for (size_t v = 0; v < boxes_.size(); ++v) vertices_.push_back({layer_of_[v], boxes_[v].width, false, {}, {}, 0});
   for (const auto& [from, to] : arrows_) {
     std::vector<int> chain = {from};

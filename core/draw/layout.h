@@ -5,7 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
+
 namespace rlgo::graph {
+
+// A picture takes too long to lay out.
+class TooLarge : public Error {
+ public:
+  using Error::Error;
+};
 
 struct Size {
   double width = 0, height = 0;
@@ -21,7 +29,8 @@ struct Layout {
 };
 
 // Layers by longest path, crossings lowered by medians, places by least squares under the order in each layer
-// (pool-adjacent-violators). Arrows are pairs of box numbers, without doubles. Throws Error on a cycle.
+// (pool-adjacent-violators). Arrows are pairs of box numbers, without doubles. Throws Error on a cycle, and TooLarge
+// where arrows pass too many layers: their places may grow with the square of the boxes.
 // O(arrows and places they pass, times a logarithm).
 Layout layered_layout(std::span<const Size> boxes, std::span<const std::pair<int, int>> arrows);
 

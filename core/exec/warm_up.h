@@ -6,7 +6,7 @@
 namespace rlgo::exec {
 
 // From here on (us) a run is slow: one run warms the model up, and one makes a sample.
-constexpr double kSlowRun_us = 1e6;
+constexpr double kSlowRun_us = 1e5;
 
 // Warms a model up and shows how many runs a sample takes: so many that it lasts `min_sample_us`, at most `most`.
 // `sample_us(n)`: runs it n times and returns the time of one. `warmup` runs at least, 1 where a run is slow.

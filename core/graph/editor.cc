@@ -170,7 +170,13 @@ void Editor::replace(Value from, Value to) {
   // Readers may have become equal to other nodes: merge them, and so on down the graph.
   for (const Use& use : moved) {
     const Node& user = graph_.nodes_[use.user];
-    if (!may_merge(*user.info)) continue;
+    // Its equal would read `to` in the same place: of a long list all others need not be looked at.
+    if (journal_) journal_->looked.push_back(to.node);
+    const auto& readers = graph_.nodes_[to.node].uses;
+    const bool alone = readers.size() <= kManyUses && std::ranges::none_of(readers, [&](const Use& other) {
+                         return other.user != use.user && other.input == use.input && other.port == to.port;
+                       });
+    if (alone || !may_merge(*user.info)) continue;
     const NodeId equal = find_equal(user.info->local_hash, user.inputs);
     if (equal == kNoNode || equal == use.user || graph_.nodes_[equal].info->outputs != user.info->outputs) continue;
     const auto ports = static_cast<int32_t>(user.info->outputs.size());

@@ -17,11 +17,14 @@ Trial::Trial(const Graph& graph) : editor_(graph), outputs_(graph.outputs().begi
   editor_.graph_.nodes_.reserve(static_cast<size_t>(graph.id_bound()) + 64);
 }
 
+namespace {
+
+bool is_leaf(const Node& node) { return node.info && (node.op() == ops::Op::fill || node.op() == ops::Op::literal); }
+
+}  // namespace
+
 // Whether the edit made or removed one.
 bool Trial::changes_leaves() const {
-  const auto is_leaf = [](const Node& node) {
-    return node.info && (node.op() == ops::Op::fill || node.op() == ops::Op::literal);
-  };
   return std::ranges::any_of(delta_.added, [&](NodeId id) { return is_leaf(graph().node(id)); }) ||
          std::ranges::any_of(editor_.journal_->nodes, [&](const auto& saved) { return is_leaf(saved.second); });
 }
@@ -30,12 +33,33 @@ void Trial::find_leaves() {
   auto& leaves = editor_.journal_->leaves;
   const std::vector<NodeId> before = std::exchange(leaves, {});
   for (const NodeId id : graph().order()) {
-    if (graph().node(id).op() == ops::Op::fill || graph().node(id).op() == ops::Op::literal) leaves.push_back(id);
+    if (is_leaf(graph().node(id))) leaves.push_back(id);
   }
   if (leaves != before) ++leaf_changes_;
 }
 
+void Trial::next_part() {
+  if (bound_ == kNoNode) bound_ = editor_.first_new_;
+  for (NodeId id = editor_.first_new_; id < graph().id_bound(); ++id) {
+    if (is_leaf(graph().node(id))) editor_.journal_->leaves.push_back(id);
+  }
+  editor_.first_new_ = graph().id_bound();
+  auto& edit = editor_.journal_->edit;
+  edit.resize(static_cast<size_t>(bound_));
+  edit.resize(static_cast<size_t>(graph().id_bound()), editor_.journal_->number);  // undo() drops them
+  editor_.found_.clear();
+}
+
+void Trial::end_parts() {
+  if (bound_ == kNoNode) return;
+  editor_.first_new_ = std::exchange(bound_, kNoNode);
+  const auto is_new = [&](NodeId id) { return id >= editor_.first_new_; };
+  std::erase_if(editor_.touched_, is_new);
+  std::erase_if(editor_.journal_->rewired, is_new);
+}
+
 const Delta& Trial::settle() {
+  end_parts();
   remove_dead();
   settle_constants();
   auto& touched = editor_.touched_;
@@ -109,6 +133,7 @@ void Trial::undo() {
   Graph& graph = editor_.graph_;
   for (auto& [id, node] : editor_.journal_->nodes) graph.nodes_[static_cast<size_t>(id)] = std::move(node);
   graph.nodes_.resize(static_cast<size_t>(editor_.first_new_));
+  std::erase_if(editor_.journal_->leaves, [&](NodeId id) { return id >= editor_.first_new_; });
   for (size_t k = 0; k < outputs_.size(); ++k) graph.outputs_[k].value = outputs_[k].value;
   start_edit();
 }

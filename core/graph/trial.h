@@ -11,6 +11,9 @@ class Trial {
  public:
   explicit Trial(const Graph& graph);
   Editor& editor() { return editor_; }
+  // What was made so far in this edit counts as part of the unedited graph for what follows: its inputs may be
+  // replaced.
+  void next_part();
   // Removes dead nodes and finds out which nodes became constant, as Editor::finish does, and shows what changed.
   // Cycles are not looked for. The ids of new nodes are those that the same edit gets from an Editor.
   const Delta& settle();
@@ -32,6 +35,7 @@ class Trial {
 
  private:
   void start_at_edit();
+  void end_parts();
   void remove_dead();
   void settle_constants();
   void find_leaves();
@@ -39,6 +43,7 @@ class Trial {
   void start_edit();
 
   Editor editor_;
+  NodeId bound_ = kNoNode;  // of ids of the unedited graph, after next_part()
   std::vector<GraphOutput> outputs_;
   Delta delta_;
   std::vector<NodeId> stack_;

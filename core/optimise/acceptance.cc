@@ -38,7 +38,7 @@ bool is_touched(const Candidate& candidate, const LoadedModel& model) {
 
 Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
                        cost::CostModel& cost, std::filesystem::path folder, OptimiseClock& clock, const Log& log,
-                       Result& result, const Pace& pace, double last_s)
+                       Result& result, const Benchmark& benchmark)
     : options_(options),
       model_(model),
       runtime_(runtime),
@@ -47,9 +47,14 @@ Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model,
       clock_(clock),
       log_(log),
       result_(result),
-      verifier_(model, options.model.graph, runtime, options.check,
-                {[&clock, last_s] { return clock.interrupted() ? 0 : clock.left() - last_s; }, clock.deadline(),
-                 pace.run_s(), result.rules, pace.compare_s(2, kOutputRuns)}) {}
+      verifier_(
+          model, options.model.graph, runtime, options.check,
+          {.left_s = [&clock, last_s = benchmark.least_s()] { return clock.interrupted() ? 0 : clock.left() - last_s; },
+           .end = clock.deadline(),
+           .run_s = benchmark.pace().run_s(),
+           .rules = result.rules,
+           .runtime_s = benchmark.pace().compare_s(2, kOutputRuns),
+           .kept_s = std::max(0.0, benchmark.least_s() - benchmark.fewest_s())}) {}
 
 void Acceptance::choose() {
   for (;;) {

@@ -23,11 +23,11 @@ constexpr const char* kNotChecked = "not checked in time";
 
 class Acceptance {
  public:
-  // Refers to the caller's objects. Model files go to `folder`. `pace`: of the model in the runtime. `last_s`: what is
-  // to be left of the time, in s, for what comes after the checks. They are cut short at clock.deadline().
+  // Refers to the caller's objects. Model files go to `folder`. `benchmark`: what is timed after the checks, for which
+  // they leave time. They are cut short at clock.deadline().
   Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime, cost::CostModel& cost,
-             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result, const Pace& pace,
-             double last_s);
+             std::filesystem::path folder, OptimiseClock& clock, const Log& log, Result& result,
+             const Benchmark& benchmark);
   // Checks the chosen candidate. One that is refused is reported and replaced by the same rewrites without those
   // that spoil it, then to the next best candidate, at last to the model without rewrites (at once when time is long
   // over, or was over before the checks without which nothing is written). Sets result.chosen, touched, checks,

@@ -52,6 +52,8 @@ class Benchmark {  // of candidates against the original, in turns
   static constexpr int kLeastRounds = SequentialRatio::kLeast * kRoundsOfALoad;
   // What measure() takes where there is time, by the comparisons so far and the runtime's latest start.
   double least_s() const { return SequentialRatio::kUsual * (runtime_.start_s() + pace_.compare_s(2, kRoundsOfALoad)); }
+  // The same in the fewest processes with which something may be shown, one round in each.
+  double fewest_s() const { return SequentialRatio::kLeast * (runtime_.start_s() + pace_.compare_s(2, 1)); }
   // Of the comparisons so far.
   const Pace& pace() const { return pace_; }
 

@@ -37,6 +37,7 @@ search::Result Candidates::run(const std::string& method, const graph::Graph& fr
   options.seed = options_.seed;
   options.max_locations = options_.max_locations;
   options.memory_mib = 2048;
+  options.together = true;
   int64_t asked = 0;
   options.stop = [&] {
     if (++asked % 64 == 0) clock_.show();
@@ -120,7 +121,9 @@ void Candidates::search() {
     clock_.phase("searching", "search (without timing)");
     auto kinds = untimed_kinds(std::max(plan_.search_s, least_s));
     timing_s_ = 0;  // whole models first
+    const double begin_s = clock_.passed();
     add({.name = "no rewrites", .graph = model_.graph});
+    if (predicted_ != nullptr) leave_out_slight(kinds, model_.graph, *predicted_, clock_.passed() - begin_s, kinds_s());
     for (Candidate& kind : kinds) add(std::move(kind));
     compare_kinds(1);
     from = kind_to_refine();

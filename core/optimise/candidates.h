@@ -28,6 +28,11 @@ namespace rlgo::optimise {
 // among them: costs may be of other days.
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners);
 
+// Where writing a model takes `write_s`, and all `kinds` more than `has_s`: without those that gain little by `prices`,
+// which know nothing of respelled ones; the best stays.
+void leave_out_slight(std::vector<Candidate>& kinds, const graph::Graph& model, cost::CostModel& prices, double write_s,
+                      double has_s);
+
 // Rules of a trace, the most used first.
 std::vector<int32_t> rules_by_use(const rules::Trace& trace);
 
@@ -111,6 +116,8 @@ class Candidates {
   // All kinds run for a quarter of the time; two of them in a little more where one has Winograd's convolutions. Where
   // that does not do, the final measurement alone judges these, unless others gain, too.
   void compare_kinds(size_t first);
+  // What that has, in s.
+  double kinds_s() const;
   // Those of them that can run in so many seconds.
   std::vector<size_t> kinds_in_time(size_t first, double seconds);
   struct Judged {

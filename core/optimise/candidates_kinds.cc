@@ -26,6 +26,17 @@ bool is_respelled(const Candidate& candidate) {
 
 }  // namespace
 
+void leave_out_slight(std::vector<Candidate>& kinds, const graph::Graph& model, cost::CostModel& prices, double write_s,
+                      double has_s) {
+  if (write_s * static_cast<double>(kinds.size()) <= has_s) return;
+  const double model_us = cost_of(prices, model);
+  std::vector<double> gains;
+  for (const Candidate& kind : kinds) gains.push_back(1 - cost_of(prices, kind.graph) / model_us);
+  const double least = std::min(kLeastGain, std::ranges::max(gains));
+  size_t k = 0;
+  std::erase_if(kinds, [&](const Candidate& kind) { return gains[k++] < least && !is_respelled(kind); });
+}
+
 const std::shared_ptr<const rules::RuleSet>& Candidates::allowed() const { return allowed_ ? allowed_ : result_.rules; }
 
 const std::string& Candidates::family_of(int32_t rule) {
@@ -119,6 +130,7 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
   }
   if (!must || takes_s() <= kMustShare * clock_.left_to_end()) return runners;
   // Then the final measurement alone judges them, unless others gain as well.
+  price_alike(cost_, result_);
   const double enough_us = (1 - kLeastGain) * result_.candidates[0].cost_us;
   const bool others_gain = std::ranges::any_of(
       result_.candidates, [&](const Candidate& c) { return !uses_winograd(c) && c.cost_us <= enough_us; });
@@ -126,9 +138,11 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
   return {};
 }
 
+double Candidates::kinds_s() const { return kKindsShare * std::max(0.0, plan_.choose_s - clock_.passed()); }
+
 void Candidates::compare_kinds(size_t first) {
   const Pace& pace = benchmark_.pace();
-  const double share_s = kKindsShare * std::max(0.0, plan_.choose_s - clock_.passed());
+  const double share_s = kinds_s();
   const auto runners = kinds_in_time(first, share_s);
   if (runners.empty() || clock_.interrupted()) return;
   clock_.phase("comparisons", fmt::format("comparing {} kinds of models", runners.size()));

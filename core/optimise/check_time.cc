@@ -88,6 +88,15 @@ Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
   return check;
 }
 
+const Check* refusal(const std::vector<Check>& checks) {
+  const auto wrong = std::ranges::find(checks, Finding::wrong, &Check::finding);
+  if (wrong != checks.end()) return &*wrong;
+  const auto first = std::ranges::find_if(checks, &Check::refuses);
+  return first == checks.end() ? nullptr : &*first;
+}
+
+bool any_done(const std::vector<Check>& checks) { return std::ranges::any_of(checks, &Check::done); }
+
 const Check* least_skipped(const std::vector<Check>& checks) {
   const bool in_runtime = std::ranges::find(checks, Check::Kind::runtime, &Check::kind) != checks.end();
   const auto is_least = [&](const Check& check) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/rules/compiled.h"
+#include "core/rules/together.h"
 #include "core/search/walk.h"
 
 namespace rlgo::optimise {
@@ -32,6 +33,7 @@ std::map<std::string, double> gains_of(const graph::Graph& graph, const std::sha
                                        const rules::Trace& trace, cost::CostModel& cost, const Deadline& deadline) {
   std::map<std::string, double> gains;
   if (trace.empty()) return gains;
+  if (rules::any_together(trace)) throw Stopped("the gain of one of thousands of rewrites is not known");
   const auto families = families_of(*rules);
   std::set<int32_t> used;
   for (const auto& step : trace) used.insert(step.rule);

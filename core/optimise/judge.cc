@@ -22,8 +22,8 @@ Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::R
 rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
                             const rules::Trace& trace, cost::CostModel& cost) {
   rules::TraceFile file{model.source.graph, model.graph.hash(), rules->hash(), trace, {}};
-  const auto note = [&](const graph::Graph& graph) {
-    file.cost_us.push_back(cost::graph_cost(cost, graph).runtime_us);
+  const auto note = [&](const graph::Graph& graph, size_t made) {
+    file.cost_us.insert(file.cost_us.end(), made, cost::graph_cost(cost, graph).runtime_us);
   };
   rules::replay(model.graph, rules, trace, std::numeric_limits<int>::max(), note);
   return file;

@@ -198,9 +198,9 @@ void tell_costs(cost::CostModel& model, const OptimiseClock& clock, Result& resu
   price_alike(model, result);
   const bool gathers = model.postpone();
   const double until_s = clock.passed() + std::min(kTellSeconds, kTellShare * clock.left_to_end());
-  const auto note = [&](const graph::Graph& graph) {
+  const auto note = [&](const graph::Graph& graph, size_t made) {
     if (clock.passed() >= until_s) throw Stopped("the costs after each rewrite are left out");
-    result.step_us.push_back(cost::graph_cost(model, graph).runtime_us);
+    result.step_us.insert(result.step_us.end(), made, cost::graph_cost(model, graph).runtime_us);
   };
   const auto& trace = result.best().trace;
   try {
@@ -268,6 +268,18 @@ TimePlan plan_of(double seconds, double passed_s, double last_s, const Bound& bo
   if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s, bound.end_s, made_up); !text.empty())
     log.warn("{}", text);
   return make_plan(seconds, passed_s, last_s + checks_s, pace.compare_s(4, kLeastCompareRounds));
+}
+
+// Writes what was found, unless the user wants an end meanwhile.
+void write_result(const OptimiseOptions& options, const LoadedModel& model, const Deadline& deadline, Result& result) {
+  if (!result.written) return;
+  try {
+    write_and_read_again(model, result.best().graph, result.best().file, options.out, deadline);
+  } catch (const Stopped&) {
+    result.written = result.improved = result.forced = false;
+    result.interrupted = true;
+    result.verdict += "; it was stopped while it was written: nothing is written";
+  }
 }
 
 Result end(OptimiseClock& clock, Result result) {
@@ -347,8 +359,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   *timing_for = nullptr;
   result.interrupted = clock.interrupted();
   clock.phase("checks", "checking outputs");
-  clock.end_by(bound.checks_s(clock.passed(), last_s), kChecksAnswer_s);
-  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, pace, last_s).choose();
+  clock.end_by(bound.checks_s(clock.passed(), benchmark.fewest_s()), kChecksAnswer_s);
+  Acceptance(options, model, *runtime, *costs.model, folder.path(), clock, log, result, benchmark).choose();
   clock.end_by(bound.end_s, kLastAnswer_s);
   clock.phase("costs of the report", "costs of the report");
   if (costs.refresh) costs.refresh();
@@ -361,7 +373,8 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   result.interrupted = clock.interrupted();
   conclude(options, result);
   clock.phase("writing", "writing");
-  if (result.written) write_and_read_again(model, result.best().graph, result.best().file, options.out);
+  clock.end_by(std::numeric_limits<double>::infinity(), kLastAnswer_s);
+  write_result(options, model, clock.deadline(), result);
   result.bytes_before = onnx_io::stored_bytes(options.model.graph);
   result.bytes_after = onnx_io::stored_bytes(result.written ? fs::path(options.out) : result.best().file);
   return end(clock, std::move(result));

@@ -75,9 +75,9 @@ double Bound::choose_s(double choose_s) const {
   return choose_s + std::max(0.0, kOverChooseShare * (end_s - choose_s));
 }
 
-double Bound::checks_s(double passed_s, double last_s) const {
+double Bound::checks_s(double passed_s, double least_s) const {
   const double left_s = std::max(0.0, end_s - passed_s);
-  return passed_s + std::max(left_s - last_s, kLeastChecksShare * left_s);
+  return passed_s + std::max(left_s - least_s, kLeastChecksShare * left_s);
 }
 
 std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& made_up) {

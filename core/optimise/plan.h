@@ -51,8 +51,8 @@ struct Bound {
   double end_s = 0;  // the final measurement and what follows; a little is kept for what cannot be cut short
   // Searches and comparisons, that are to end at `choose_s`: what they took too long for is the checks'.
   double choose_s(double choose_s) const;
-  // Checks that begin at `passed_s`; `last_s`: what the final measurement takes.
-  double checks_s(double passed_s, double last_s) const;
+  // Checks that begin at `passed_s`; `least_s`: what the final measurement takes in the fewest processes.
+  double checks_s(double passed_s, double least_s) const;
 };
 // `run_s`: of the model. `files_s`: to read it.
 Bound make_bound(double seconds, double run_s, double files_s);

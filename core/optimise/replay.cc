@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/graph/trial.h"
+#include "core/rules/together.h"
 
 namespace rlgo::optimise {
 
@@ -14,11 +14,11 @@ namespace rlgo::optimise {
 class Replay::Walk {
  public:
   Walk(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, const Deadline& deadline)
-      : rules_(rules),
-        index_(std::move(rules), graph, [&deadline] { return deadline.over(); }),
+      : rules_(std::move(rules)),
+        deadline_(deadline),
+        index_(index_of(graph)),
         trial_(graph),
         original_bound_(graph.id_bound()) {
-    if (!index_.complete()) deadline.check();
     for (const auto id : graph.order()) keys_[id] = {-1, id};
   }
   size_t matches(int32_t rule) const { return index_.matches(rule).size(); }
@@ -27,7 +27,7 @@ class Replay::Walk {
   }
   // What the match at `location` is known by later.
   Step describe(int32_t rule, int32_t location) const {
-    Step step{rule, {}, {}};
+    Step step{rule, {}, {}, location};
     for (const auto id : index_.matches(rule)[static_cast<size_t>(location)].nodes) {
       step.nodes.push_back(keys_.at(id));
       step.hashes.push_back(trial_.graph().node(id).info->local_hash);
@@ -36,23 +36,37 @@ class Replay::Walk {
   }
   std::optional<int32_t> find(const Step& step) const {
     const auto matches = index_.matches(step.rule);
+    const auto likely = static_cast<size_t>(step.match);
+    if (likely < matches.size() && is(matches[likely], step)) return step.match;
     for (size_t k = 0; k < matches.size(); ++k) {
       if (is(matches[k], step)) return static_cast<int32_t>(k);
     }
     return std::nullopt;
   }
-  // False where the rewrite makes a cycle.
-  bool apply(int32_t rule, int32_t location, int32_t number) {
-    std::vector<std::pair<graph::Value, graph::Value>> replaced;
-    index_.edit(rule, location, trial_.editor(), &replaced);
+  struct Chosen {
+    int32_t rule, location, number;  // of rules, match and step
+  };
+  // Several as one edit. False where they make a cycle.
+  bool apply(std::span<const Chosen> some) {
+    rules::Together edit(index_, trial_);
+    std::vector<std::pair<graph::NodeId, Chosen>> made;  // with the first id behind its nodes
+    for (const Chosen& one : some) {
+      if (edit.add(one.rule, one.location)) made.emplace_back(trial_.graph().id_bound(), one);
+    }
     const graph::Delta& delta = trial_.settle();
     if (!trial_.keep()) return false;
-    index_.update(trial_.graph(), delta);
-    int32_t place = 0;
-    for (const auto id : delta.added) keys_[id] = {number, place++};
-    note(replaced);
-    out.trace.push_back({rule, location});
-    out.steps.push_back(static_cast<size_t>(number));
+    if (made.size() > 1)
+      index_ = index_of(trial_.graph());
+    else
+      index_.update(trial_.graph(), delta);
+    auto added = delta.added.begin();
+    for (const auto& [end, one] : made) {
+      for (int32_t place = 0; added != delta.added.end() && *added < end; ++added)
+        keys_[*added] = {one.number, place++};
+      out.trace.push_back({one.rule, one.number == made[0].second.number ? one.location : -1 - one.location});
+      out.steps.push_back(static_cast<size_t>(one.number));
+    }
+    note(edit.replaced());
     return true;
   }
   Replayed finish() {
@@ -62,6 +76,11 @@ class Replay::Walk {
   }
 
  private:
+  rules::MatchIndex index_of(const graph::Graph& graph) const {
+    rules::MatchIndex index(rules_, graph, [this] { return deadline_.over(); });
+    if (!index.complete()) deadline_.check();
+    return index;
+  }
   bool is(const rules::Match& match, const Step& step) const {
     if (match.nodes.size() != step.nodes.size()) return false;
     for (size_t k = 0; k < step.nodes.size(); ++k) {
@@ -73,12 +92,17 @@ class Replay::Walk {
     }
     return true;
   }
-  void note(const std::vector<std::pair<graph::Value, graph::Value>>& replaced) {
+  void note(const rules::Together::Replaced& replaced) {
     for (const auto& [from, to] : replaced) {
-      for (auto& pair : out.replaced) {
-        if (pair.second == from) pair.second = to;
-      }
+      auto stands = standing_.extract(from);
       if (from.node < original_bound_) out.replaced.emplace_back(from, to);
+      auto& now = standing_[to];
+      if (from.node < original_bound_) now.push_back(out.replaced.size() - 1);
+      if (stands.empty()) continue;
+      for (const size_t k : stands.mapped()) {
+        out.replaced[k].second = to;
+        now.push_back(k);
+      }
     }
   }
 
@@ -87,10 +111,12 @@ class Replay::Walk {
 
  private:
   std::shared_ptr<const rules::RuleSet> rules_;
+  Deadline deadline_;
   rules::MatchIndex index_;
   graph::Trial trial_;
   graph::NodeId original_bound_;
   std::map<graph::NodeId, Key> keys_;
+  std::map<graph::Value, std::vector<size_t>> standing_;  // in out.replaced, by the new value
 };
 
 Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace,
@@ -108,14 +134,40 @@ Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& 
   if (names.empty()) return;
   rules_ = rules->subset(names);
   Walk walk(graph_, rules_, deadline_);
-  for (size_t k = 0; k < trace.size(); ++k) {
+  for (size_t k = 0; k < trace.size();) {
     deadline_.check();
-    const int32_t rule = number[trace[k].rule], location = trace[k].location;
-    if (location < 0 || static_cast<size_t>(location) >= walk.matches(rule))
-      fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, rules_->name(rule), location);
-    steps_.push_back(walk.describe(rule, location));
-    if (!walk.apply(rule, location, static_cast<int32_t>(k)))
-      fail("trace, step {}: rule '{}' makes a cycle", k + 1, rules_->name(rule));
+    std::vector<Walk::Chosen> chosen;
+    for (const auto& one : rules::made_together(trace, k)) {
+      const int32_t rule = number[one.rule], match = rules::match_of(one);
+      const size_t step = k + chosen.size();
+      if (static_cast<size_t>(match) >= walk.matches(rule))
+        fail("trace, step {}: rule '{}' does not apply at location {}", step + 1, rules_->name(rule), match);
+      steps_.push_back(walk.describe(rule, match));
+      steps_.back().together = rules::is_together(one);
+      chosen.push_back({rule, match, static_cast<int32_t>(step)});
+    }
+    if (!walk.apply(chosen)) fail("trace, step {}: rule '{}' makes a cycle", k + 1, rules_->name(chosen[0].rule));
+    k += chosen.size();
+  }
+}
+
+size_t Replay::end_of_together(size_t first) const {
+  size_t end = first + 1;
+  while (end < steps_.size() && steps_[end].together) ++end;
+  return end;
+}
+
+// Those of the first `end` steps with `keep` that fit.
+void Replay::go(Walk& walk, const std::vector<bool>& keep, size_t end) const {
+  for (size_t k = 0; k < end;) {
+    deadline_.check();
+    std::vector<Walk::Chosen> chosen;
+    const size_t last = std::min(end, end_of_together(k));
+    for (; k < last; ++k) {
+      const auto location = keep[k] ? walk.find(steps_[k]) : std::nullopt;
+      if (location) chosen.push_back({steps_[k].rule, *location, static_cast<int32_t>(k)});
+    }
+    if (!chosen.empty()) walk.apply(chosen);
   }
 }
 
@@ -123,11 +175,7 @@ Replayed Replay::run(const std::vector<bool>& keep) const {
   RLGO_CHECK_EQ(keep.size(), steps_.size());
   if (steps_.empty()) return {graph_, {}, {}, {}};
   Walk walk(graph_, rules_, deadline_);
-  for (size_t k = 0; k < steps_.size(); ++k) {
-    deadline_.check();
-    if (!keep[k]) continue;
-    if (const auto location = walk.find(steps_[k])) walk.apply(steps_[k].rule, *location, static_cast<int32_t>(k));
-  }
+  go(walk, keep, steps_.size());
   Replayed out = walk.finish();
   for (auto& step : out.trace) step.rule = rule_numbers_[static_cast<size_t>(step.rule)];
   return out;
@@ -147,10 +195,7 @@ Replayed Replay::without(const std::set<std::string>& rules) const {
 
 std::optional<Replay::Place> Replay::place(const std::vector<bool>& keep, size_t step) const {
   Walk walk(graph_, rules_, {});
-  for (size_t k = 0; k < step; ++k) {
-    if (!keep[k]) continue;
-    if (const auto location = walk.find(steps_[k])) walk.apply(steps_[k].rule, *location, static_cast<int32_t>(k));
-  }
+  go(walk, keep, step);
   const auto location = walk.find(steps_[step]);
   if (!location) return std::nullopt;
   const rules::Match match = walk.match(steps_[step].rule, *location);

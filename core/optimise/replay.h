@@ -61,8 +61,13 @@ class Replay {
     int32_t rule = 0;  // of rules_
     std::vector<Key> nodes;
     std::vector<uint64_t> hashes;  // local hashes of the nodes, by which one that has no key here is known again
+    int32_t match = 0;             // its number, where nothing is left out
+    bool together = false;         // with the step before it
   };
   class Walk;
+  // The steps from the `first` on that are made together.
+  size_t end_of_together(size_t first) const;
+  void go(Walk& walk, const std::vector<bool>& keep, size_t end) const;
 
   graph::Graph graph_;
   std::shared_ptr<const rules::RuleSet> rules_;  // those of the trace alone

@@ -101,7 +101,7 @@ std::vector<report::Row> searches(const Result& result) {
 
 }  // namespace
 
-std::string to_html(const Result& result) {
+std::string to_html(const Result& result, const std::function<bool()>& stop) {
   const Candidate& best = result.best();
   report::Evidence evidence;
   evidence.title = "rlgo optimise: " + result.model;
@@ -144,6 +144,7 @@ std::string to_html(const Result& result) {
                    result.costs_known, result.costs_file.empty() ? "no file" : result.costs_file.string())},
       {"time", fmt::format("{} of {}", human_seconds(result.took_s), human_seconds(result.seconds))}};
   evidence.log = to_text(result);
+  evidence.stop = stop;
   return report::to_html(evidence);
 }
 

@@ -27,12 +27,13 @@ constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the ch
 constexpr double kLargeSizes = 8;                      // other sizes may take so many times as long
 
 // What rlgo wrote: dimensions that were fixed are fixed there, the others still open.
-LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true) {
+LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true,
+                       const Deadline& deadline = {}) {
   ModelOptions options;
   options.graph = file.string();
   options.sizes = model.source.sizes;
   options.written = true;
-  return load_model(options, with_weights);
+  return load_model(options, with_weights, [&] { return deadline.over(); });
 }
 
 // Shows an output's error where it comes nearer to what is allowed than those before. One whose own rounding is as
@@ -226,13 +227,15 @@ void Verifier::add_ranges(const graph::Graph& after, const Budget& budget, Check
 Check Verifier::file_again(const fs::path& file, const Check& exact, const Budget& budget) {
   Check check{.by = "the file, read again, in rlgo", .detail = "", .kind = Check::Kind::file};
   // It takes about as long as the comparison in double precision; the runtime's is kept free.
-  if (runtime_.reads_files() && !budget.fits_end(exact_s_ + runtime_s())) return skipped(std::move(check));
+  if (runtime_.reads_files() && !budget.fits_end(exact_s_ + runtime_s() + time_.kept_s))
+    return skipped(std::move(check));
   try {
     const LoadedModel read = read_again(checked(), file);
     const bool centred = original_->has_centred();
     double last_s = 0;
     for (int set = 0; set < (centred ? kRoundingSets : std::min(options_.seeds, kRoundingSets)); ++set) {
-      const bool fits = centred ? budget.fits_end(last_s + runtime_s()) : budget.fits(kFileShare, last_s);
+      const bool fits =
+          centred ? budget.fits_end(last_s + runtime_s() + time_.kept_s) : budget.fits(kFileShare, last_s);
       if (set > 0 && check.finding != Finding::same) break;
       if (set > 0 && !fits) {
         add_limit(check, "one input is skipped for lack of time");
@@ -328,7 +331,7 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
   int done = 0;
   double last_s = 0;
   bool in_time = true;
-  while (done < kSizes && (in_time = done == 0 ? !budget.end.over() : budget.fits(1, last_s))) {
+  while (done < kSizes && (in_time = done == 0 ? budget.fits_end(time_.kept_s) : budget.fits(1, last_s))) {
     const Stopwatch watch;
     const AtSizes* original = other_sizes(static_cast<size_t>(done), !budget.fits(1, kLargeSizes * exact_s_), in_time);
     if (original == nullptr) break;
@@ -376,23 +379,22 @@ std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& fi
   return checks;
 }
 
-const Check* refusal(const std::vector<Check>& checks) {
-  const auto wrong = std::ranges::find(checks, Finding::wrong, &Check::finding);
-  if (wrong != checks.end()) return &*wrong;
-  const auto first = std::ranges::find_if(checks, &Check::refuses);
-  return first == checks.end() ? nullptr : &*first;
-}
-
-bool any_done(const std::vector<Check>& checks) { return std::ranges::any_of(checks, &Check::done); }
-
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const fs::path& verified,
-                          const fs::path& path) {
-  export_model(model, graph, path, [&](const fs::path& written) {
-    // Without weights: their hashes tell as much.
-    const auto checked = read_again(model, verified, false), again = read_again(model, written, false);
-    if (checked.graph.hash() != again.graph.hash())
-      fail("the file holds another model than the one that was checked, and is left out");
-  });
+                          const fs::path& path, const Deadline& deadline) {
+  deadline.check();
+  try {
+    export_model(model, graph, path, [&](const fs::path& written) {
+      deadline.check();
+      // Without weights: their hashes tell as much.
+      const auto checked = read_again(model, verified, false, deadline);
+      const auto again = read_again(model, written, false, deadline);
+      if (checked.graph.hash() != again.graph.hash())
+        fail("the file holds another model than the one that was checked, and is left out");
+    });
+  } catch (const Error&) {
+    deadline.check();
+    throw;
+  }
 }
 
 }  // namespace rlgo::optimise

@@ -39,6 +39,7 @@ struct CheckTime {
   // The rules that Replayed::trace is by. Null: double precision is checked at the sample sizes, however slow.
   std::shared_ptr<const rules::RuleSet> rules = {};
   double runtime_s = 0;  // of one comparison of outputs in the runtime, loading included; 0: predicted from run_s
+  double kept_s = 0;     // before `end`, that the final measurement needs: only checks that must be made may take it
 };
 
 struct AtSizes;
@@ -138,8 +139,8 @@ const Check* least_skipped(const std::vector<Check>& checks);
 bool any_done(const std::vector<Check>& checks);
 
 // Writes `graph` to `path` and reads it again before it has that name. Throws Error where what is read is another model
-// than `verified` holds; nothing is written then, and an older file stays.
+// than `verified` holds, and Stopped at the deadline; nothing is written then, and an older file stays.
 void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, const std::filesystem::path& verified,
-                          const std::filesystem::path& path);
+                          const std::filesystem::path& path, const Deadline& deadline = {});
 
 }  // namespace rlgo::optimise

@@ -1,6 +1,7 @@
 // What a report shows, from either source: `rlgo optimise` or a training run.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@ struct Evidence {
   std::vector<Row> equivalence, normalised, environment;  // name and text
   std::vector<std::string> changes;                       // what of the file the import did without, one line each
   std::string log;                                        // what was printed, "" for none
+  std::function<bool()> stop;                             // true: no more pictures are drawn; may be empty
 };
 
 // cost.op_us of every node, by id. Nothing where an operator has no price.

@@ -6,12 +6,14 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/draw/layout.h"
 #include "core/draw/svg.h"
 #include "core/rules/rules.h"
 
 namespace rlgo::report {
 namespace {
 
+constexpr size_t kMostBoxes = 5000;  // of a picture
 constexpr size_t kFoldedAbove = 60;  // boxes of either graph: then both begin with their changes alone
 
 bool same_inputs(const graph::Node& a, const graph::Node& b) { return std::ranges::equal(a.inputs, b.inputs); }
@@ -25,8 +27,21 @@ std::function<std::string_view(graph::NodeId)> marks(const graph::Graph& graph, 
   };
 }
 
+// Or why there is no picture.
+std::string drawn(const graph::Picture& picture, const std::function<bool()>& stop) {
+  const auto instead = [](const std::string& why) { return fmt::format("<p>{}</p>\n", graph::xml_escaped(why)); };
+  if (stop && stop()) return instead("Not drawn: rlgo was interrupted.");
+  if (picture.boxes.size() > kMostBoxes)
+    return instead(fmt::format("Not drawn: {} boxes, at most {} are.", picture.boxes.size(), kMostBoxes));
+  try {
+    return graph::to_svg(picture, {.style = false});
+  } catch (const graph::TooLarge& e) {
+    return instead(fmt::format("Not drawn: {}.", e.what()));
+  }
+}
+
 std::string viewer(const graph::Graph& graph, const std::vector<double>& op_us, const graph::Graph& other,
-                   std::string_view gone, std::string_view name, bool fold_first) {
+                   std::string_view gone, std::string_view name, bool fold_first, const std::function<bool()>& stop) {
   graph::PictureOptions options;
   options.mark = marks(graph, other, gone);
   options.note = [&](graph::NodeId id) -> std::string {
@@ -43,8 +58,8 @@ std::string viewer(const graph::Graph& graph, const std::vector<double>& op_us, 
   out +=
       "<button data-do=\"in\">+</button><button data-do=\"out\">-</button><button "
       "data-do=\"fit\">fit</button></div>\n<div class=\"canvas\">\n";
-  out += graph::to_svg(fold_first ? changed : full, {.style = false});
-  out += graph::to_svg(fold_first ? full : changed, {.style = false});
+  out += drawn(fold_first ? changed : full, stop);
+  out += drawn(fold_first ? full : changed, stop);
   return out + "</div></div>\n";
 }
 
@@ -92,8 +107,8 @@ void add_graphs(Page& page, const Evidence& evidence) {
   const bool fold = std::max(graph::picture(evidence.before).boxes.size(),
                              graph::picture(evidence.after).boxes.size()) > kFoldedAbove;
   page.raw("<div class=\"pair\">\n" +
-           viewer(evidence.before, evidence.before_op_us, evidence.after, "removed", "before", fold) +
-           viewer(evidence.after, evidence.after_op_us, evidence.before, "added", "after", fold) +
+           viewer(evidence.before, evidence.before_op_us, evidence.after, "removed", "before", fold, evidence.stop) +
+           viewer(evidence.after, evidence.after_op_us, evidence.before, "added", "after", fold, evidence.stop) +
            "</div>\n<pre id=\"picked\"></pre>\n");
 }
 

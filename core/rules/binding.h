@@ -30,6 +30,9 @@ struct Binding {
   std::array<SmallVector<graph::Value, 4>, kMaxSequences> sequences;
   std::array<AttrSlot, kMaxAttributes> attributes;
   std::array<BundleSlot, kMaxBundles> bundles;
+  // Room of would_cycle(): by node id, the number of the walk that saw it last.
+  std::vector<uint32_t> seen;
+  uint32_t walk = 0;
 };
 
 // Attributes of a node that its pattern takes by ..?A.

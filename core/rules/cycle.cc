@@ -1,6 +1,6 @@
 // Rules with several roots can tie a knot: a new value that reads something which depends on another replaced value.
 #include <algorithm>
-#include <unordered_set>
+#include <utility>
 
 #include "core/rules/matcher.h"
 
@@ -38,12 +38,13 @@ std::vector<Value> risky_reads(const CompiledRule& rule, const graph::Graph& gra
 }
 
 // Bit r: some path from a value of `reads` up to replaced value r passes no other replaced value.
-uint32_t reached(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding,
-                 std::vector<Value> stack) {
+uint32_t reached(const CompiledRule& rule, const graph::Graph& graph, Binding& binding, std::vector<Value> stack,
+                 int64_t* visited) {
   int32_t first = INT32_MAX;
   for (const auto& replacement : rule.replacements)
     first = std::min(first, graph.position(binding.nodes[replacement.left]));
-  std::unordered_set<NodeId> seen;
+  binding.seen.resize(static_cast<size_t>(graph.id_bound()), 0);
+  if (++binding.walk == 0) std::ranges::fill(binding.seen, binding.walk++);
   uint32_t hit = 0;
   while (!stack.empty()) {
     const Value v = stack.back();
@@ -56,7 +57,9 @@ uint32_t reached(const CompiledRule& rule, const graph::Graph& graph, const Bind
       hit |= 1u << r;
       replaced = true;
     }
-    if (replaced || !seen.insert(v.node).second) continue;
+    auto& seen = binding.seen[static_cast<size_t>(v.node)];
+    if (replaced || std::exchange(seen, binding.walk) == binding.walk) continue;
+    ++*visited;
     for (const Value& input : graph.node(v.node).inputs) stack.push_back(input);
   }
   return hit;
@@ -64,7 +67,8 @@ uint32_t reached(const CompiledRule& rule, const graph::Graph& graph, const Bind
 
 }  // namespace
 
-bool would_cycle(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding, bool* sensitive) {
+bool would_cycle(const CompiledRule& rule, const graph::Graph& graph, Binding& binding, bool* sensitive,
+                 int64_t* visited) {
   const size_t count = rule.replacements.size();
   std::vector<uint32_t> depends(count, 0);
   *sensitive = false;
@@ -72,7 +76,7 @@ bool would_cycle(const CompiledRule& rule, const graph::Graph& graph, const Bind
     auto reads = risky_reads(rule, graph, binding, rule.replacements[r]);
     if (reads.empty()) continue;
     *sensitive = true;
-    depends[r] = reached(rule, graph, binding, std::move(reads));
+    depends[r] = reached(rule, graph, binding, std::move(reads), visited);
   }
   for (size_t via = 0; via < count; ++via) {  // transitive closure
     for (size_t r = 0; r < count; ++r) {

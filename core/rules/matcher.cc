@@ -68,13 +68,14 @@ std::optional<size_t> Matcher::next_to_matched(std::span<const graph::Use> uses)
 void Matcher::try_readers(size_t index, Value read, std::span<const graph::Use> uses, bool backwards, bool bounded) {
   const int pattern = (*program_)[index].node;
   const auto saved = binding_.masks;
-  const int64_t before = reported_;
+  const int64_t before = reported_, visited = visited_;
   const bool outside = std::exchange(bounded_, bounded_ || bounded);
   NodeId last = graph::kNoNode;
   int64_t tried = 0;
   for (size_t k = 0; k < uses.size(); ++k) {
     const graph::Use& use = backwards ? uses[uses.size() - 1 - k] : uses[k];
     if (use.port != read.port || use.user == last) continue;
+    if (visited_ - visited > kMostVisited && pins_.empty()) break;
     if (bounded && (++tried > kManyReaders || reported_ - before >= kFewMatches)) break;
     last = use.user;  // uses are sorted by user: a reader of several inputs is tried once
     if (assign(pattern, use.user)) visit(index, pattern);
@@ -245,7 +246,7 @@ void Matcher::report(const Plan& plan) {
     }
   }
   found.signature = plan.signature;
-  if (rule_.may_cycle) found.blocked = would_cycle(rule_, graph_, binding_, &found.sensitive);
+  if (rule_.may_cycle) found.blocked = would_cycle(rule_, graph_, binding_, &found.sensitive, &visited_);
   if (found.blocked && bounded_) return;  // of the many that stand in a row only those that may be made
   (*sink_)(std::move(found), plan);
 }

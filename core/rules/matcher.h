@@ -24,6 +24,9 @@ struct Found {
 // by the square; merged, near readers make one, which stands near others.
 constexpr int64_t kManyReaders = 64;
 constexpr int64_t kFewMatches = 4;
+// Where readers of a node stand in a row, one behind the other, no two may be merged, and to see that takes as long as
+// the row. No more readers are tried once so many nodes were looked at.
+constexpr int64_t kMostVisited = 10'000;
 
 class Matcher {  // finds one rule in one graph
  public:
@@ -71,11 +74,13 @@ class Matcher {  // finds one rule in one graph
   std::span<const uint8_t> seen_;
   uint32_t asked_ = 0;
   const Sink* sink_ = nullptr;
-  int64_t misfits_ = 0, reported_ = 0, bound_ = 0;
+  int64_t misfits_ = 0, reported_ = 0, bound_ = 0, visited_ = 0;
   bool bounded_ = false;  // within bounded readers
 };
 
-// Whether replacing would make a cycle in this graph. Only rules with may_cycle can.
-bool would_cycle(const CompiledRule& rule, const graph::Graph& graph, const Binding& binding, bool* sensitive);
+// Whether replacing would make a cycle in this graph. Only rules with may_cycle can. Adds the nodes that it looks at to
+// `visited`.
+bool would_cycle(const CompiledRule& rule, const graph::Graph& graph, Binding& binding, bool* sensitive,
+                 int64_t* visited);
 
 }  // namespace rlgo::rules

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/graph/trial.h"
+#include "core/rules/together.h"
 
 namespace rlgo::rules {
 namespace {
@@ -25,7 +26,8 @@ uint64_t parse_hex(const std::string& text, const std::string& place) {
 
 graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules,
                     std::span<const Rewrite> trace, int max_locations,
-                    const std::function<void(const graph::Graph&)>& after_each, const std::function<bool()>& stop) {
+                    const std::function<void(const graph::Graph&, size_t)>& after_each,
+                    const std::function<bool()>& stop) {
   std::map<int32_t, int32_t> place;  // in the set of those rules that the trace takes: no others need be matched
   for (size_t k = 0; k < trace.size(); ++k) {
     if (trace[k].rule < 0 || trace[k].rule >= rules->size())
@@ -42,19 +44,31 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
   const Deadline deadline = Deadline::when(stop);
   MatchIndex index(used, graph, stop);
   graph::Trial trial(graph);
-  for (size_t k = 0; k < trace.size(); ++k) {
+  for (size_t k = 0; k < trace.size();) {
     deadline.check();
-    const int32_t location = trace[k].location;
-    const auto& name = rules->name(trace[k].rule);
-    const auto matches = index.matches(place[trace[k].rule]);
-    const size_t offered = std::min(matches.size(), static_cast<size_t>(max_locations));
-    if (location < 0 || static_cast<size_t>(location) >= offered)
-      fail("trace, step {}: rule '{}' has {} locations here, and not number {}", k + 1, name, offered, location);
-    index.edit(place[trace[k].rule], location, trial.editor());
+    const auto some = made_together(trace, k);
+    const std::string& name = rules->name(trace[k].rule);
+    Together edit(index, trial);
+    for (const Rewrite& one : some) {
+      const size_t step = k + static_cast<size_t>(&one - some.data()) + 1;
+      const auto matches = index.matches(place[one.rule]);
+      const size_t offered =
+          some.size() > 1 ? matches.size() : std::min(matches.size(), static_cast<size_t>(max_locations));
+      const int32_t match = match_of(one);
+      if (static_cast<size_t>(match) >= offered)
+        fail("trace, step {}: rule '{}' has {} locations here, and not number {}", step, rules->name(one.rule), offered,
+             match);
+      if (!edit.add(place[one.rule], match))
+        fail("trace, step {}: rule '{}' does not apply together with those before it", step, rules->name(one.rule));
+    }
     const graph::Delta& delta = trial.settle();
-    if (!trial.keep()) fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, name, location);
-    index.update(trial.graph(), delta);
-    if (after_each) after_each(trial.graph());
+    if (!trial.keep()) fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, name, trace[k].location);
+    if (some.size() == 1)
+      index.update(trial.graph(), delta);
+    else
+      index = MatchIndex(used, trial.graph(), stop);
+    k += some.size();
+    if (after_each) after_each(trial.graph(), some.size());
   }
   return trial.graph();
 }
@@ -129,7 +143,8 @@ TraceFile parse_trace(const std::string& text, const std::string& file_name, con
     const auto at = std::find(names.begin(), names.end(), cells[1]);
     if (at == names.end()) fail("{}: unknown rule '{}'{}", place, cells[1], did_you_mean(cells[1], names));
     const auto location = parse_int(cells[2]);
-    if (!location || *location < 0 || *location > INT32_MAX) fail("{}: '{}' is not a location", place, cells[2]);
+    const int64_t least = trace.rewrites.empty() ? 0 : INT32_MIN;  // together.h
+    if (!location || *location < least || *location > INT32_MAX) fail("{}: '{}' is not a location", place, cells[2]);
     trace.rewrites.push_back({static_cast<int32_t>(at - names.begin()), static_cast<int32_t>(*location)});
     trace.cost_us.push_back(parse_double(cells[3]).value_or(0.0));
   }

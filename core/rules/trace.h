@@ -13,7 +13,7 @@
 
 namespace rlgo::rules {
 
-// By the location-th match of a rule, in the order of find_matches.
+// By the location-th match of a rule, in the order of find_matches; below 0: see together.h.
 struct Rewrite {
   int32_t rule = 0;  // index in the rule set
   int32_t location = 0;
@@ -21,11 +21,12 @@ struct Rewrite {
 };
 using Trace = std::vector<Rewrite>;
 
-// The graph at the end of a trace. `after_each` gets the graph after each rewrite. Throws Error naming the rewrite
+// The graph at the end of a trace. `after_each` gets the graph after each rewrite, and how many were made at once:
+// one, but for those that are made together. Throws Error naming the rewrite
 // that does not apply, or whose location is not one of the first `max_locations`; Stopped where `stop` says so.
 graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules,
                     std::span<const Rewrite> trace, int max_locations = std::numeric_limits<int>::max(),
-                    const std::function<void(const graph::Graph&)>& after_each = {},
+                    const std::function<void(const graph::Graph&, size_t)>& after_each = {},
                     const std::function<bool()>& stop = {});
 
 // What make_everywhere() made.

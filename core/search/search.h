@@ -47,6 +47,7 @@ struct Options {
   int egraph_rounds = 1;       // egraph: rounds in which rules with several roots are applied (TENSAT's k_multi), >= 0
   double egraph_seconds = 60;  // egraph: saturation, then the integer program, > 0
   double memory_mib = 0;       // taso: about what the queue may hold, MiB; 0: half of what is free
+  bool together = false;       // sweep: the trace may hold rewrites that are made together (core/rules/together.h)
   bool minimal = false;        // the trace without rewrites that can be left out at no cost: see trace.h
   bool cpu_time = false;       // seconds are those of the processor in the calling thread, not on the wall: see clock.h
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The

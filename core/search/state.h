@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "core/graph/name_hash.h"
 #include "core/graph/trial.h"
@@ -16,6 +17,11 @@ namespace rlgo::search {
 struct Trail {
   std::shared_ptr<const Trail> before;  // null: `step` is the first one
   rules::Rewrite step;
+
+  // One after the other: a trail of 100,000 rewrites would need as many calls within calls.
+  ~Trail() {
+    while (before.use_count() == 1) before = std::exchange(const_cast<Trail&>(*before).before, nullptr);
+  }
 };
 rules::Trace to_trace(const Trail* trail);
 

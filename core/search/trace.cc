@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/rules/together.h"
 #include "core/search/macro.h"
 
 namespace rlgo::search {
@@ -52,7 +53,7 @@ MinimalTrace minimal_trace(const Problem& problem, const rules::Trace& trace, in
                     before_us,
                     0,
                     nullptr};
-  if (!start.index.complete()) return {trace, false};
+  if (!start.index.complete() || rules::any_together(trace)) return {trace, false};
   const Keep keep = problem.cost.is_local() ? Keep::cost : Keep::graph;
   // Searches follow matches that moved beyond the limit: what the trace itself holds is always within reach.
   for (const auto& rewrite : trace) max_locations = std::max(max_locations, rewrite.location + 1);

@@ -107,7 +107,7 @@ int run_optimise(Context& context) {
   parts.version = fmt::format("{} ({})", kVersion, kRevision);
   const optimise::Result result = optimise::optimise(engine_options(request), parts, log, line, signalled);
   line.clear();
-  if (!report_path.empty()) atomic_write(report_path, optimise::to_html(result));
+  if (!report_path.empty()) atomic_write(report_path, optimise::to_html(result, signalled));
   if (output.verbose())
     output.say(optimise::to_text(result) +
                (report_path.empty() ? "" : fmt::format("report          {}\n", report_path)));

@@ -154,7 +154,7 @@ class GraphSearch {
     const search::SearchClock clock(options.cpu_time);
     double ended_s = -1;  // the search; then its trace is minimised
     options.seed = config_.run.seed;
-    options.minimal = true;
+    options.minimal = options.together = true;
     if (config_.seconds > 0) options.egraph_seconds = config_.seconds;
     const auto is_over = [&](double since_s) {
       return signalled() || (config_.seconds > 0 && clock.seconds() - since_s >= config_.seconds);

@@ -54,7 +54,7 @@ MOST_RUNS = 10000  # in a sample
 # themselves they seem up to six times as fast (products of a few rows by 1 MiB of weights). So models of operators in files of
 # COLD_BYTES and more (their weights) are timed run by run, after a walk over SWEPT_BYTES, twice what a core's own caches hold and more.
 COLD_BYTES, SWEPT_BYTES, COLD_RUNS = 64 << 10, 8 << 20, 4
-SLOW_US = 1e6  # of one run
+SLOW_US = 1e5  # of one run
 REFERENCE_US = 400  # at least, of a sample of the reference
 MOST_MEANT = 8  # an integer input of so few elements may mean something: a rate, a length, a size
 
@@ -205,7 +205,7 @@ class Server:
         return sum(times) / len(times)
 
     def is_slow(self, run, warmup):
-        """Warms a model up; of one whose run takes a second, one run is enough, and one makes a sample."""
+        """Warms a model up; of one whose run takes a tenth of a second, one run is enough, and one makes a sample."""
         return any(self.sample_us(run, 1) > SLOW_US for _ in range(warmup))
 
     def batch_of(self, run, least_us):

@@ -36,8 +36,8 @@ struct Candidate {
 
 // `from` and then these rewrites of its graph, with the cost after each at the prices of now.
 Candidate extended(const OutcomeInput& in, Candidate from, const rules::Trace& trace) {
-  const auto note = [&](const graph::Graph& graph) {
-    from.costs.push_back(cost::graph_cost(in.cost, graph).runtime_us);
+  const auto note = [&](const graph::Graph& graph, size_t made) {
+    from.costs.insert(from.costs.end(), made, cost::graph_cost(in.cost, graph).runtime_us);
   };
   from.graph = rules::replay(from.graph, in.rules, trace, std::numeric_limits<int>::max(), note);
   from.trace.insert(from.trace.end(), trace.begin(), trace.end());

@@ -153,7 +153,9 @@ std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, const std::sh
           graphs[k].name, best.initial_us(), before->second));
       stored.cost_us.clear();
       rules::replay(graphs[k].model.graph, rules, stored.rewrites, max_locations,
-                    [&](const graph::Graph& now) { stored.cost_us.push_back(cost::graph_cost(cost, now).runtime_us); });
+                    [&](const graph::Graph& now, size_t made) {
+                      stored.cost_us.insert(stored.cost_us.end(), made, cost::graph_cost(cost, now).runtime_us);
+                    });
     }
     best.adopt(stored);
     if (!graphs[k].gains) continue;

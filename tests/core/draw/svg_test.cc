@@ -101,6 +101,17 @@ TEST(Svg, RunsOfUnmarkedNodesBecomeOneBox) {
   EXPECT_EQ(folded.arrows.size(), 5u);
 }
 
+// 1,000 boxes in a row, and an arrow from the first to each: the arrows pass half a million layers.
+TEST(Svg, ArrowsThatPassTooManyLayersAreRefused) {
+  Picture picture;
+  for (int k = 0; k < 1000; ++k) {
+    picture.boxes.push_back({"b", {}, "", "", ""});
+    if (k > 0) picture.arrows.push_back({k - 1, k, "", ""});
+    if (k > 1) picture.arrows.push_back({0, k, "", ""});
+  }
+  EXPECT_THROW(to_svg(picture), TooLarge);
+}
+
 TEST(Svg, EscapesWhatXmlDoesNotAllow) {
   EXPECT_EQ(xml_escaped("<a b='1'>&\"\n"), "&lt;a b=&#39;1&#39;&gt;&amp;&quot;\n");
   EXPECT_EQ(xml_escaped("\x01é\xff\xc3"), "?é??");

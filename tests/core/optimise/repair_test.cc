@@ -49,6 +49,18 @@ TEST(Replay, WithoutAStepTheOthersAreMade) {
   EXPECT_EQ(rules::replay(chains(), rules(), some.trace).hash(), some.graph.hash());
 }
 
+TEST(Replay, StepsThatAreMadeTogetherGoWithoutOneOfThem) {
+  const rules::Trace together{{1, 0}, {0, -1}, {0, 0}};  // minus and twice at once, then twice
+  const Replay replay(chains(), rules(), together);
+  const Replayed all = replay.prefix(3);
+  EXPECT_EQ(all.trace, together);
+  EXPECT_EQ(all.graph.hash(), rules::replay(chains(), rules(), kTrace).hash());
+  const Replayed some = replay.run({false, true, true});
+  EXPECT_EQ(some.trace, (rules::Trace{{0, 0}, {0, 0}}));
+  EXPECT_EQ(some.steps, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(rules::replay(chains(), rules(), some.trace).hash(), some.graph.hash());
+}
+
 TEST(Repair, LeavesOutWhatIsRefused) {
   const Replay replay(chains(), rules(), kTrace);
   const auto has_minus = [](const Replayed& r) {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/editor.h"
+#include "core/rules/together.h"
 
 namespace rlgo::rules {
 namespace {
@@ -46,7 +47,7 @@ graph::Graph two_relus() {
 TEST(Replay, TellsTheGraphAfterEachRewrite) {
   std::vector<uint64_t> hashes;
   const Trace trace{{0, 1}, {1, 0}};
-  const auto note = [&](const graph::Graph& graph) { hashes.push_back(graph.hash()); };
+  const auto note = [&](const graph::Graph& graph, size_t) { hashes.push_back(graph.hash()); };
   const auto end = replay(two_relus(), there_and_back(), trace, 2, note);
   EXPECT_EQ(end.hash(), two_relus().hash());
   ASSERT_EQ(hashes.size(), 2u);
@@ -114,6 +115,69 @@ TEST(Trace, ErrorsNameFileAndLine) {
   EXPECT_THAT(error_of("rlgo-trace 1\n0\trelu-twice\t4294967296\t1\n"), HasSubstr("is not a location"));
   EXPECT_THAT(error_of("rlgo-trace 1\ncolour red\n"), HasSubstr("unknown key 'colour'"));
   EXPECT_THAT(error_of("rlgo-trace 1\ngraph_hash xyz\n"), HasSubstr("'xyz' is not a hash"));
+}
+
+// Three relus in a row, a tanh between two of them.
+graph::Graph relus() {
+  graph::Editor e("relus");
+  graph::Value x = e.add_input("x", {ops::DType::f32, {2, 3}});
+  for (int k = 0; k < 3; ++k) x = e.op(ops::Op::relu, {k % 2 == 1 ? e.op(ops::Op::tanh, {x}) : x});
+  e.add_output("y", x);
+  return *e.finish();
+}
+
+TEST(Together, SeveralRewritesAreOneEdit) {
+  const Trace one_by_one{{0, 2}, {0, 1}, {0, 0}}, together{{0, 2}, {0, -2}, {0, -1}};
+  std::vector<size_t> made;
+  const auto note = [&](const graph::Graph&, size_t count) { made.push_back(count); };
+  const auto graph = replay(relus(), there_and_back(), together, 1, note);
+  EXPECT_EQ(graph.hash(), replay(relus(), there_and_back(), one_by_one).hash());
+  EXPECT_EQ(made, (std::vector<size_t>{3}));
+  graph.validate();
+  const TraceFile file{"g", 1, 2, together, {}};
+  EXPECT_EQ(parse_trace(to_text(file, *there_and_back()), "t", *there_and_back()).rewrites, together);
+  EXPECT_THROW(replay(relus(), there_and_back(), Trace{{0, -1}}), Error);
+  EXPECT_THROW(replay(relus(), there_and_back(), Trace{{0, 1}, {0, -2}}), Error);  // the same match
+}
+
+// sigmoid(relu) reads the relu of the match before it.
+TEST(Together, NoneReadsWhatOneBeforeItReplaces) {
+  graph::Editor e("two");
+  const graph::Value x = e.add_input("x", {ops::DType::f32, {2, 3}});
+  e.add_output("y", e.op(ops::Op::sigmoid, {e.op(ops::Op::relu, {x})}));
+  const graph::Graph graph = *e.finish();
+  const MatchIndex index(there_and_back(), graph);
+  graph::Trial trial(graph);
+  Together upwards(index, trial);
+  EXPECT_TRUE(upwards.add(0, 0));
+  EXPECT_FALSE(upwards.add(1, 0));
+  trial.settle();
+  trial.undo();
+  Together downwards(index, trial);
+  EXPECT_TRUE(downwards.add(1, 0));
+  EXPECT_TRUE(downwards.add(0, 0));  // what the first one made reads the new value
+  trial.settle();
+  ASSERT_TRUE(trial.keep());
+  EXPECT_EQ(trial.graph().size(), 3u);
+  trial.graph().validate();
+}
+
+// Both rewrites need the number 2: it is there once.
+TEST(Together, EqualNodesAreOneNode) {
+  const auto twice = RuleSet::parse("rule twice\n  ?y = (add ?x ?x)\n  => ?y = (mul ?x 2)\n", "t");
+  graph::Editor e("g");
+  const graph::Value a = e.add_input("a", {ops::DType::f32, {2}}), b = e.add_input("b", {ops::DType::f32, {2}});
+  e.add_output("y", e.op(ops::Op::mul, {e.op(ops::Op::add, {a, a}), e.op(ops::Op::add, {b, b})}));
+  const graph::Graph graph = *e.finish();
+  EXPECT_EQ(replay(graph, twice, Trace{{0, 1}, {0, -1}}).hash(), replay(graph, twice, Trace{{0, 1}, {0, 0}}).hash());
+  graph::Trial trial(graph);
+  const MatchIndex index(twice, graph);
+  Together edit(index, trial);
+  EXPECT_TRUE(edit.add(0, 1) && edit.add(0, 0));
+  trial.settle();
+  trial.undo();
+  EXPECT_EQ(trial.graph().id_bound(), graph.id_bound());
+  ASSERT_EQ(replay(graph, twice, Trace{{0, 1}, {0, -1}}).size(), 6u);
 }
 
 }  // namespace

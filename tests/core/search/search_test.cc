@@ -334,6 +334,18 @@ TEST_F(SearchTest, MinimisingEndsWhenItIsTold) {
   EXPECT_EQ(replay(chain(6), rule_set(), cut.trace).hash(), cut.graph.hash());
 }
 
+// 300 relus are fused as one edit; a few are fused one by one, as without.
+TEST_F(SearchTest, ASweepMakesManyRewritesTogether) {
+  const Result found = run_on("sweep", chain(300), {.max_locations = 10, .together = true, .minimal = true});
+  ASSERT_EQ(found.trace.size(), 300u);
+  EXPECT_GE(found.trace[0].location, 0);
+  EXPECT_TRUE(std::all_of(found.trace.begin() + 1, found.trace.end(), [](const auto& r) { return r.location < 0; }));
+  EXPECT_EQ(found.graph.size(), 1u + 2 * 300);
+  EXPECT_EQ(replay(chain(300), rule_set(), found.trace).hash(), found.graph.hash());
+  EXPECT_DOUBLE_EQ(found.after_us, cost(found.graph));
+  EXPECT_EQ(run_on("sweep", chain(4), {.together = true}).trace, run_on("sweep", chain(4), {}).trace);
+}
+
 TEST_F(SearchTest, ThreadsGiveTheSameEveryTime) {
   for (const std::string method : {"taso", "beam", "anneal", "portfolio"}) {
     const Result one = run_on(method, chain(8), {.budget = 500, .threads = 1});
