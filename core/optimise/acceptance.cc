@@ -47,7 +47,8 @@ Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model,
       clock_(clock),
       log_(log),
       result_(result),
-      verifier_(model, options.model.graph, runtime, options.check,
+      verifier_(model, model.reference.empty() ? std::filesystem::path(options.model.graph) : model.reference, runtime,
+                options.check,
                 {[&clock, last_s] { return clock.interrupted() ? 0 : clock.left() - last_s; }, clock.deadline(),
                  pace.run_s(), result.rules, pace.compare_s(2, kOutputRuns)}) {}
 
