@@ -31,6 +31,8 @@ std::string to_text(const Change& change) {
                          change.name);
     case Change::Kind::left_out:
       return fmt::format("left out {} '{}': a written model is for inference", change.op, change.name);
+    case Change::Kind::respelled:
+      return fmt::format("respelled {} '{}': {}", change.op, change.name, change.detail);
     case Change::Kind::unread:
       break;
   }

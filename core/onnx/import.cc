@@ -12,6 +12,7 @@
 #include "core/onnx/external_data.h"
 #include "core/onnx/importer.h"
 #include "core/onnx/onnx.h"
+#include "core/onnx/quantised.h"
 #include "core/onnx/trial_read.h"
 #include "core/onnx/validate.h"
 
@@ -77,11 +78,19 @@ Model read_at(onnx::ModelProto& model, const ImportOptions& options) {
 Model build(onnx::ModelProto& model, const ImportOptions& options) {
   validate_model(model);
   check_model(model);
+  QuantisedReport quantised = options.change_bodies ? look_at_quantised(model) : QuantisedReport{};
+  std::vector<Change> respelled = rewrite_quantised(model, options.quantised);
+  if (!respelled.empty()) {
+    validate_model(model);
+    check_model(model);
+  }
   std::vector<Change> moved;
   if (options.change_bodies) moved = move_constants_into_bodies(model);
   Model result = read_at(model, options);
   result.report.moved = static_cast<int>(moved.size());
   std::ranges::move(moved, std::back_inserter(result.report.changes));
+  std::ranges::move(respelled, std::back_inserter(result.report.changes));
+  result.report.quantised = std::move(quantised);
   return result;
 }
 
@@ -207,7 +216,8 @@ std::string ImportReport::changes_summary() const {
       {Change::Kind::unread, "removed, as no output needs them"},
       {Change::Kind::moved, "moved into the bodies that read them"},
       {Change::Kind::inlined, "replaced by the branch that they take"},
-      {Change::Kind::left_out, "left out"}};
+      {Change::Kind::left_out, "left out"},
+      {Change::Kind::respelled, "respelled for the target's integer kernels"}};
   std::vector<std::string> parts;
   for (const auto& [kind, what] : kKinds) {
     std::map<std::string, int> counts;

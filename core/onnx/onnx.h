@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -56,19 +57,21 @@ struct ImportOptions {
   // simplified. False for files that rlgo wrote and that are to be the same graph again: a rewrite may have left a body
   // as the only reader of a constant.
   bool change_bodies = true;
+  std::set<std::string> quantised = {};  // rewrites of quantised models to make (core/onnx/quantised.h), by name
   ImportLimits limits = {};
 };
 
 // Something of the file that the graph does without: constant folding, common subexpressions, dead code.
 struct Change {
   enum class Kind : uint8_t {
-    folded,    // its value was computed, and is a weight
-    merged,    // computes what `detail` computes, or holds the same numbers
-    bypassed,  // does nothing: what read it reads its input
-    unread,    // no output of the model needs it
-    moved,     // a constant that only bodies of If, Loop and Scan read: these hold it now
-    inlined,   // an If whose condition is known: the branch that it takes (`detail`) stands in its place
-    left_out,  // what no written model has: how it is trained
+    folded,     // its value was computed, and is a weight
+    merged,     // computes what `detail` computes, or holds the same numbers
+    bypassed,   // does nothing: what read it reads its input
+    unread,     // no output of the model needs it
+    moved,      // a constant that only bodies of If, Loop and Scan read: these hold it now
+    inlined,    // an If whose condition is known: the branch that it takes (`detail`) stands in its place
+    left_out,   // what no written model has: how it is trained
+    respelled,  // a rewrite of ImportOptions::quantised, whose name is `detail`
   };
   Kind kind;
   std::string op;      // "Add"; "initialiser"
@@ -85,6 +88,13 @@ struct OpenDim {
   int axis = 0, rank = 0;  // of the input
 };
 
+// What rewrites of core/onnx/quantised.h could do with a model, empty where it is not quantised.
+struct QuantisedReport {
+  std::map<std::string, int> matches;   // rewrite -> in how many places it applies
+  std::set<std::string> saturating;     // of these: processors that add products of u8 by s8 in 16 bits may saturate
+  std::map<std::string, double> steps;  // output -> one quantisation step of its values; 0: not known
+};
+
 // What became of the model's operators, for people.
 struct ImportReport {
   int known = 0;                      // operators that rlgo can rewrite
@@ -99,6 +109,7 @@ struct ImportReport {
   std::vector<std::string> notes;            // other things worth a line
   std::vector<Change> changes;               // in the order in which they were found
   std::vector<std::filesystem::path> data_files;  // with tensors of the model, which the file refers to
+  QuantisedReport quantised;                      // before the rewrites of ImportOptions::quantised
   std::string summary() const;                    // a few lines of text, without a final newline
   std::string changes_summary() const;            // counts of changes by kind and operator; "" where there are none
 };

@@ -101,6 +101,19 @@ Json switches(const Result& result) {
   return {{"best", std::move(chosen)}, {"settings", std::move(settings)}};
 }
 
+Json quantised(const Result& result) {
+  Json out = Json::array();
+  for (const QuantisedTrial& trial : result.quantised) {
+    out.push_back({{"name", trial.name},
+                   {"operators", trial.matches},
+                   {"ratio", trial.ratio > 0 ? Json(trial.ratio) : Json()},
+                   {"steps", trial.steps},
+                   {"taken", trial.taken()},
+                   {"why", trial.why}});
+  }
+  return out;
+}
+
 Json phases(const Result& result) {
   Json out = Json::array();
   for (const PhaseTime& phase : result.phases) out.push_back({{"name", phase.name}, {"seconds", phase.seconds}});
@@ -186,6 +199,7 @@ Json to_json(const Result& result) {
   out["candidates"] = candidates(result);
   out["searches"] = searches(result);
   out["learned"] = learned(result);
+  out["quantised"] = quantised(result);
   out["inputs"] = {{"given", result.given}, {"assumed", result.assumed}};
   out["import"] = {{"about", result.about}, {"changes", result.changes}};
   out["export"] = {{"folded_operators", best.normalised.folded_operators},

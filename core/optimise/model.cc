@@ -58,6 +58,7 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights, const std::f
   options.sample_open = true;
   options.later_dims = given.later_sizes;
   options.change_bodies = !given.written;
+  options.quantised = given.quantised;
   options.limits = given.limits;
   options.limits.should_stop = should_stop;
   auto model = onnx_io::import_model(given.graph, options);
@@ -75,8 +76,10 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights, const std::f
                      0,
                      {}};
   loaded.data_files = std::move(model.report.data_files);
+  loaded.quantised = std::move(model.report.quantised);
   for (const auto& change : model.report.changes) {
     loaded.changes.push_back(onnx_io::to_text(change));
+    loaded.simplified += change.kind == onnx_io::Change::Kind::respelled;
     if (change.kind == onnx_io::Change::Kind::left_out) loaded.left_out.push_back(loaded.changes.back());
   }
   return loaded;

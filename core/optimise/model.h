@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ModelOptions {
   onnx_io::ImportLimits limits = {};    // of ONNX files
   bool written = false;                 // a file that rlgo wrote, read again: as it is
   std::map<std::string, int64_t> later_sizes = {};  // see onnx_io::ImportOptions::later_dims
+  std::set<std::string> quantised = {};             // see onnx_io::ImportOptions
 };
 // One for each graph that options name with commas between: "a,b.onnx". What is the name of a file is one graph,
 // commas and all.
@@ -48,11 +50,15 @@ struct LoadedModel {
   // Shapes of inputs with which the runtime runs the model, where these are not the graph's (an open batch that must be
   // 1, while sample sizes are 2 or more); empty: the graph's.
   std::map<std::string, std::vector<int64_t>> other_shapes = {};
-  int simplified = 0;  // operators that the import computed, constants that it moved into bodies
+  // Operators that the import computed or respelled, constants that it moved into bodies.
+  int simplified = 0;
   int worked_out = 0, worked_out_weights = 0;  // operators on weights alone, into so many, by load_model()
   std::vector<std::string> changes;            // one line for each thing of the file that the graph does without
   std::vector<std::string> left_out = {};      // one line for each thing of the file that no written model has
   std::vector<std::filesystem::path> data_files = {};  // that hold tensors of the file
+  onnx_io::QuantisedReport quantised = {};
+  // The file whose outputs rewritten models are to have in the runtime, where that is not source.graph.
+  std::filesystem::path reference = {};
   // What exports of graphs that are made from this one share; null: nothing.
   std::shared_ptr<verify::FoldedBlobs> folded = {};
   std::shared_ptr<onnx_io::WeightFiles> weight_files = {};

@@ -25,6 +25,7 @@
 #include "core/optimise/model.h"
 #include "core/optimise/other_sizes.h"
 #include "core/optimise/plan.h"
+#include "core/optimise/quantised.h"
 #include "core/optimise/timed_graphs.h"
 #include "core/optimise/verify.h"
 #include "core/report/evidence.h"
@@ -295,6 +296,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
                 const std::function<bool()>& should_stop) {
   OptimiseClock clock(line, options.seconds, should_stop);
   check_out(options);
+  allowed_steps(options.allow);
   if (options.method == "train" && !parts.train)
     fail("method train is for the command line alone: rlgo optimise --method train");
   clock.phase("reading", "reading " + options.model.graph);
@@ -330,6 +332,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   clock.phase("timing the model", "timing the model");
   const bool runs = first_run(options.model, model, benchmark, *runtime, clock, result);
   if (!runs) return end(clock, std::move(result));
+  choose_quantised(options, model, *runtime, benchmark, folder.path(), clock, log, result);
   model.folded = std::make_shared<verify::FoldedBlobs>();
   model.weight_files = std::make_shared<onnx_io::WeightFiles>(folder.path());
 

@@ -33,6 +33,7 @@ struct OptimiseOptions {
   std::vector<std::string> inputs;   // "NAME=VALUE": what inputs hold when whole models run
   bool switches = true;              // the runtime's own switches are measured at the end
   bool force = false;                // writes also what is not faster
+  std::string allow;                 // "rounding=N": of quantised models (quantised.h); "" for nothing
   LearnedOptions learned;            // of method "learned"
 };
 

@@ -19,6 +19,10 @@ void declare(OptionSink& o, OptimiseOptions& options) {
            "then graphs timed whole by a learned cost; train: then an agent that "
            "learns on this model, for a minute or more (docs/optimise.md)");
   o.flag("force", options.force, "write the best model found even where it is not faster");
+  o.text(
+      "allow", options.allow,
+      "rounding, rounding=N: outputs of a quantised model may differ by 2, N quantisation steps (docs/quantised.md); "
+      "none: by nothing");
   declare(o, options.model);
   o.texts("input", options.inputs,
           "NAME=VALUE[,VALUE...]: numbers or texts for an input whose values matter (sampling rate, length); none: "

@@ -178,6 +178,7 @@ std::string to_text(const Result& result) {
     out += line("inputs", fmt::format("{}: assumed, as the model runs with it; --input NAME=VALUE gives another",
                                       to_text(result.assumed)));
   }
+  for (const auto& trial : result.quantised) out += line("quantised", (trial.taken() ? "* " : "  ") + to_text(trial));
   if (!result.sizes.empty()) out += line("sizes", "default sizes do not run; these do: " + result.sizes);
   out +=
       line("costs",

@@ -15,6 +15,7 @@
 #include "core/onnx/onnx.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/clock.h"
+#include "core/optimise/quantised.h"
 #include "core/rules/rules.h"
 #include "core/search/search.h"
 
@@ -133,8 +134,10 @@ struct Result {
   std::string about;                 // import report
   cost::InputValues given, assumed;  // numbers of inputs: of --input, and by the measurer
   std::string sizes;  // sizes that were found for the model to run, as options: "--size h=48"; "" for none
-  std::vector<std::string> changes;  // what of the file the import did without, one line each
-  graph::Graph before;
+  std::vector<std::string> changes;       // what of the file the import did without, one line each
+  std::vector<QuantisedTrial> quantised;  // rewrites of a quantised model, tried before all else
+  double steps_apart = 0;                 // of the outputs, by those that were taken
+  graph::Graph before;                    // with these
   std::shared_ptr<const rules::RuleSet> rules;
   std::string cost_name;                  // "measured:cpu"
   std::string estimates;                  // "learned prices", "a formula": of what is not timed; "": all are by formula
@@ -182,9 +185,7 @@ std::string milliseconds(double us);
 std::string sizes_text(const Result& result);  // "5.0 KiB -> 5.1 KiB"; "" where a file is missing
 // "14 graphs timed (3 known from earlier calls), best found at 9; ..."; "" where it was not asked for.
 std::string to_text(const LearnedSummary& learned);
-// Whether the result is what the learned cost proposed, and whose time that took: "14 graphs timed whole in 12.3 s,
-// which
-// --method search has for ..."; "" where it was not asked for.
+// "14 graphs timed whole in 12.3 s, which --method search has for ..."; "" where it was not asked for.
 std::string learned_verdict(const Result& result);
 // Lines "equivalence   text" about checks.
 std::string to_text(const std::vector<Check>& checks);

@@ -33,7 +33,10 @@ std::string checks_text(const Result& result) {
     if (worst == nullptr || check.error * worst->allowed > worst->error * check.allowed) worst = &check;
   }
   if (!result.checked || worst == nullptr) return "outputs not compared";
-  std::string text = fmt::format("same outputs ({}; largest error {:.2g} of {:.2g} allowed", counted(made, "check"),
+  const std::string same = result.steps_apart > 0
+                               ? fmt::format("outputs differ by at most {:.3g} quantisation steps", result.steps_apart)
+                               : std::string("same outputs");
+  std::string text = fmt::format("{} ({}; largest error {:.2g} of {:.2g} allowed", same, counted(made, "check"),
                                  worst->error, worst->allowed);
   const auto skipped = static_cast<size_t>(std::ranges::count(result.checks, Finding::skipped, &Check::finding));
   if (made + skipped < result.checks.size())
@@ -74,6 +77,15 @@ std::string rewrites_text(const Result& result) {
   return text;
 }
 
+// Rewrites of a quantised model that were taken; where none was, what was tried.
+std::string quantised_text(const Result& result) {
+  const bool any = std::ranges::any_of(result.quantised, &QuantisedTrial::taken);
+  std::string out;
+  for (const auto& trial : result.quantised)
+    if (trial.taken() || !any) out += "  quantised: " + to_text(trial) + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string to_summary(const Result& result, bool brief, const std::string& report) {
@@ -81,7 +93,7 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   if (brief) return out;
   out += "  " + latency_text(result) + "\n";
   if (!result.sizes.empty()) out += "  default sizes do not run; these do: " + result.sizes + "\n";
-  out += "  " + rewrites_text(result) + "\n";
+  out += "  " + rewrites_text(result) + "\n" + quantised_text(result);
   if (const auto text = time_by_operators(result); !result.improved && !text.empty())
     out += "  where its time is spent: " + text + "\n";
   if (const auto text = learned_verdict(result); !text.empty()) out += "  learned cost: " + text + "\n";

@@ -45,6 +45,7 @@ Request request_of(const nb::dict& d) {
   r.options.budget = nb::cast<int64_t>(d["budget"]);
   r.options.inputs = texts("inputs");
   r.options.force = nb::cast<bool>(d["force"]);
+  r.options.allow = text("allow");
   r.options.check.tolerance = nb::cast<double>(d["tolerance"]);
   r.options.check.seed = r.options.seed = r.config.seed = nb::cast<uint64_t>(d["seed"]);
   r.rules = texts("rules");

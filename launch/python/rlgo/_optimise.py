@@ -186,6 +186,7 @@ def numbers_text(name: str, value: Any) -> str:
     tolerance=NUMBER,
     seed=WHOLE,
     force=FLAG,
+    allow=TEXT,
     device=TEXT,
     python=PATH,
     progress=PROGRESS,
@@ -210,6 +211,7 @@ def optimise(
     tolerance: float = 1e-4,
     seed: int = 0,
     force: bool = False,
+    allow: str = "",
     device: str = "auto",
     python: str | os.PathLike[str] | None = None,
     progress: Progress = None,
@@ -227,6 +229,7 @@ def optimise(
     cost: "measured" under the target, or "analytic" by the formula under `profile`.
     cost_folder: where measured costs are kept from call to call ("": nowhere).
     threads: of the runtime. tolerance: largest relative error in single precision, (0, 1].
+    allow: "rounding=N": outputs of a quantised model may differ by N quantisation steps.
     python: interpreter that has the runtime's package; this one where none is given.
     progress: True shows a bar (tqdm), None does on terminals and in notebooks, a function gets (text, elapsed, total)
         in seconds; False: nothing. Notices go to the logger "rlgo".
@@ -259,6 +262,7 @@ def optimise(
         "tolerance": float(tolerance),
         "seed": int(seed),
         "force": bool(force),
+        "allow": allow,
         "device": device,
         "python": os.fspath(python or sys.executable),
     }

@@ -3,6 +3,8 @@
 //   report test_core_onnx --roundtrip-list < "IN OUT" lines                prints "ok IN known opaque folded
 //   same|changed" (the graph's
 //                                                                    hash after another import) or "error IN ..."
+//   test_core_onnx --requantise IN.onnx OUT.onnx REWRITE...             import with these rewrites of quantised models,
+//                                                                    and export; prints their names and counts
 //   test_core_onnx --open-pairs FOLDER SEED FIRST COUNT RULES...       see open_pairs.h
 #include <gtest/gtest.h>
 
@@ -65,10 +67,19 @@ int run_list() {
   return 0;
 }
 
+int requantise(int argc, char** argv) {
+  onnx_io::ImportOptions options;
+  for (int k = 4; k < argc; ++k) options.quantised.insert(argv[k]);
+  for (const auto& [name, count] : round_trip(argv[2], argv[3], options).report.quantised.matches)
+    std::cout << name << " " << count << "\n";
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc >= 4 && std::string_view(argv[1]) == "--roundtrip") return run_one(argc, argv);
+  if (argc >= 4 && std::string_view(argv[1]) == "--requantise") return requantise(argc, argv);
   if (argc == 2 && std::string_view(argv[1]) == "--roundtrip-list") return run_list();
   if (argc >= 7 && std::string_view(argv[1]) == "--open-pairs") return onnx_io::test::write_open_pairs(argc, argv);
   testing::InitGoogleTest(&argc, argv);
