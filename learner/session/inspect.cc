@@ -46,9 +46,10 @@ Json store_json(const replay::Summary& s) {
 
 }  // namespace
 
-Description describe_model(const std::string& name, bool changes) {
+Description describe_model(const std::string& name, bool changes, const std::string& python) {
   optimise::ModelOptions wanted;
   wanted.graph = name;
+  wanted.python = python;
   const auto model = optimise::load_model(wanted, false);
   const auto& graph = model.graph;
   std::string out = fmt::format("{}\n{} nodes, {} inputs, {} outputs\n", model.about, graph.size(),
@@ -122,9 +123,9 @@ Description describe_run(const RunFolder& folder) {
   return out;
 }
 
-Description describe(const fs::path& path, bool changes) {
+Description describe(const fs::path& path, bool changes, const std::string& python) {
   if (fs::exists(RunFolder{path}.config())) return describe_run({path});
-  return !fs::exists(path) || path.extension() == ".onnx" ? describe_model(path.string(), changes)
+  return !fs::exists(path) || path.extension() == ".onnx" ? describe_model(path.string(), changes, python)
                                                           : describe_store(path);
 }
 
