@@ -274,6 +274,7 @@ bool Importer::add_constant(onnx::NodeProto& node) {
 bool Importer::add_known(const onnx::NodeProto& node, const OnnxNode& resolved) {
   if (!find_converter(resolved.op)) return false;
   const bool fixed = decisions_.at(node);
+  if (fixed && resolved.op == "Einsum") return false;  // a composition, which may sum in another order
   editor_.fix(fixed);
   const bool added = (sampled_ ? add_sampled(node, resolved) : add_converted(node, resolved)) || pass_unknown(resolved);
   editor_.fix(false);

@@ -55,7 +55,7 @@ def cases():
     a, b = a[0], b[0]  # [2,3,4,5]
     for equation in ("abcd,abcd->abcd", "abcd,abed->abce", "abcd,abed", "abcd,abed->abec", "abcd,abcd->", "abcd, abcd -> ca", "abcd,abcd->dab"):
         yield "Einsum", 12, {"equation": equation}, [a, b if "e" not in equation else b.copy()], {}
-    yield "Einsum", 12, {"equation": "abc,cde->abde"}, [a[0], b[0].transpose(2, 0, 1)[:4]], {}
+    yield "Einsum", 12, {"equation": "abc,cde->abde"}, [a[0], b[0].transpose(2, 0, 1)], {}
     yield "Einsum", 12, {"equation": "ab,ca->bc"}, [a[0, 0], b[0, :, :, 0].copy()], {}
     yield "Einsum", 12, {"equation": "a,b->ba"}, [a[0, 0, 0], b[0, 0, :, 0].copy()], {}
     yield "Einsum", 12, {"equation": "ab,b->a"}, [a[0, 0], b[0, 0, 0]], {}
