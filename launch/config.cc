@@ -78,7 +78,8 @@ Json options_json(RunConfig config) {
   return options.to_json();
 }
 
-void check(const RunConfig& c) {
+void check(RunConfig& c) {
+  c.model.python = measurer_python(c);
   if (c.model.graph.empty()) fail_usage("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
   if (!exec::is_device_word(c.device)) fail_usage("--device {}: use auto, cpu, cuda or cuda:N", c.device);
   check_target(c.cost.target);

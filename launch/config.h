@@ -72,7 +72,7 @@ void declare(Options& options, RunConfig& config);
 // Every option of a run with its value, for documents.
 Json options_json(RunConfig config);
 // What single options cannot tell: a graph is named, learners fit, ... Throws Error.
-void check(const RunConfig& config);
+void check(RunConfig& config);
 // What depends on the number of ranks. Throws Error.
 void check_ranks(const RunConfig& config, int ranks);
 

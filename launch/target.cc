@@ -9,14 +9,15 @@
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
-namespace {
 
-std::string python(const RunConfig& config) {
+std::string measurer_python(const RunConfig& config) {
   if (!config.cost.target.python.empty()) return config.cost.target.python;
   const std::string of_set_up = RLGO_PYTHON;
   std::error_code error;
   return fs::exists(of_set_up, error) ? of_set_up : "python3";  // the user's own
 }
+
+namespace {
 
 // A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
 void check_target_of_run(const Options& options, const RunConfig& config, const fs::path& folder) {
@@ -60,7 +61,7 @@ std::shared_ptr<cost::Runtime> start_runtime(const RunConfig& config, const Log&
                                              std::function<bool()> should_stop) {
   check_target(config.cost.target);
   optimise::RuntimeOptions options{config.cost.target, config.cost.timing, config.device, config.seed};
-  options.target.python = python(config);
+  options.target.python = measurer_python(config);
   options.libtorch = libtorch_runtime;
   return optimise::start_runtime(options, log, std::move(should_stop));
 }

@@ -14,6 +14,8 @@
 
 namespace rlgo::launch {
 
+// The Python that runs the measurers that rlgo ships: --target.python, else that of set-up, else python3.
+std::string measurer_python(const RunConfig& config);
 // Throws UsageError where it is one word that is neither a known runtime nor a program on PATH; names the known ones.
 void check_target(const TargetOptions& target);
 // The options of a run folder, for what the command line leaves open. A folder may be somebody else's: a measurer's

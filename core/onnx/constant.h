@@ -31,8 +31,8 @@ std::string to_bytes(const Constant& constant);
 // One number as an element of that type, rounded (f16 and bf16 to nearest even).
 std::string element_bytes(ops::DType dtype, double value);
 
-// The value of the operator's single output, where its inputs are known (for Shape and Size: their types) and the
-// operator is one of shape arithmetic. Nothing where not, or where the result is not small.
-std::optional<Constant> evaluate(const OnnxNode& node);
+// The value of an output of the operator (of any but Split its only one), where its inputs are known (for Shape and
+// Size: their types) and the operator is one of shape arithmetic. Nothing where not, or where the result is not small.
+std::optional<Constant> evaluate(const OnnxNode& node, size_t output = 0);
 
 }  // namespace rlgo::onnx_io

@@ -140,22 +140,6 @@ Result constant_of_shape(const OnnxNode& node) {
   return result;
 }
 
-Result range(const OnnxNode& node) {
-  const auto &start = *node.constants[0], &limit = *node.constants[1], &delta = *node.constants[2];
-  if (start.is_float() || start.size() != 1 || limit.size() != 1 || delta.size() != 1 || delta.ints[0] == 0)
-    return std::nullopt;
-  constexpr int64_t kMost = int64_t{1} << 52;  // exact as double
-  for (const Constant* bound : node.constants) {
-    if (bound->ints[0] > kMost || bound->ints[0] < -kMost) return std::nullopt;
-  }
-  const auto span = static_cast<double>(limit.ints[0]) - static_cast<double>(start.ints[0]);
-  const double count = std::max(0.0, std::ceil(span / static_cast<double>(delta.ints[0])));
-  if (count > 65536) return std::nullopt;
-  Constant result{{start.type.dtype, {static_cast<int64_t>(count)}}, {}, {}};
-  for (int64_t k = 0; k < static_cast<int64_t>(count); ++k) result.ints.push_back(start.ints[0] + k * delta.ints[0]);
-  return result;
-}
-
 Result where(const OnnxNode& node) {
   const auto &test = *node.constants[0], &yes = *node.constants[1], &no = *node.constants[2];
   const auto inner = ops::broadcast(yes.type.shape, no.type.shape);
@@ -170,34 +154,8 @@ Result where(const OnnxNode& node) {
   return result;
 }
 
-// Of a whole vector of integers.
-Result reduce(const OnnxNode& node) {
-  const auto& from = *node.constants[0];
-  const auto& type = node.output_types[0];
-  if (from.is_float() || !type.is_static() || type.elements() != 1 || from.ints.empty()) return std::nullopt;
-  int64_t value = from.ints[0];
-  for (size_t k = 1; k < from.ints.size(); ++k) {
-    const int64_t next = from.ints[k];
-    bool overflows = false;
-    if (node.op == "ReduceProd") overflows = __builtin_mul_overflow(value, next, &value);
-    if (node.op == "ReduceSum") overflows = __builtin_add_overflow(value, next, &value);
-    if (node.op == "ReduceMin") value = std::min(value, next);
-    if (node.op == "ReduceMax") value = std::max(value, next);
-    if (overflows) return std::nullopt;
-  }
-  if (!fits(from.type.dtype, value)) return std::nullopt;
-  return Constant{{from.type.dtype, type.shape}, {value}, {}};
-}
-
-using Evaluator = Result (*)(const OnnxNode&);
-
-struct Row {
-  Evaluator evaluator;
-  size_t least_inputs;
-};
-
-const std::map<std::string, Row, std::less<>>& table() {
-  static const std::map<std::string, Row, std::less<>> rows{
+const std::map<std::string, Evaluator, std::less<>>& table() {
+  static const std::map<std::string, Evaluator, std::less<>> rows{
       {"Reshape", {view, 1}},
       {"Squeeze", {view, 1}},
       {"Unsqueeze", {view, 1}},
@@ -207,13 +165,8 @@ const std::map<std::string, Row, std::less<>>& table() {
       {"Concat", {concat, 1}},
       {"Transpose", {evaluate_transpose, 1}},
       {"Slice", {evaluate_slice, 1}},
-      {"Range", {range, 3}},
       {"Where", {where, 3}},
       {"Tile", {tile, 2}},
-      {"ReduceProd", {reduce, 1}},
-      {"ReduceSum", {reduce, 1}},
-      {"ReduceMin", {reduce, 1}},
-      {"ReduceMax", {reduce, 1}},
       {"ConstantOfShape", {constant_of_shape, 1}},
   };
   return rows;
@@ -221,16 +174,19 @@ const std::map<std::string, Row, std::less<>>& table() {
 
 }  // namespace
 
-std::optional<Constant> evaluate(const OnnxNode& node) {
-  if (node.outputs.size() != 1 || node.inputs.empty()) return std::nullopt;
+std::optional<Constant> evaluate(const OnnxNode& node, size_t output) {
+  if (node.inputs.empty() || (node.outputs.size() != 1 && node.op != "Split")) return std::nullopt;
   if (node.op == "Shape" || node.op == "Size") return shape_of(node);
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     if (node.has_input(k) && !node.constants[k]) return std::nullopt;
     if (!node.has_input(k) && node.op != "Slice" && node.op != "Clip") return std::nullopt;
   }
   const auto row = table().find(node.op);
-  if (row != table().end() && node.inputs.size() < row->second.least_inputs) return std::nullopt;
-  auto result = row == table().end() ? evaluate_elementwise(node) : row->second.evaluator(node);
+  const Evaluator found = row == table().end() ? index_evaluator(node.op) : row->second;
+  if (node.inputs.size() < found.least_inputs) return std::nullopt;
+  auto result = node.op == "Split"          ? evaluate_split(node, output)
+                : found.evaluate == nullptr ? evaluate_elementwise(node)
+                                            : found.evaluate(node);
   return result && is_small(result->type) ? result : std::nullopt;
 }
 

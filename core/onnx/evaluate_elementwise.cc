@@ -65,6 +65,10 @@ size_t broadcast_index(const Shape& shape, const std::vector<int64_t>& place) {
   return index;
 }
 
+double element_value(DType dtype, double value) {
+  return constant_from_bytes({dtype, {}}, element_bytes(dtype, value)).floats[0];
+}
+
 namespace {
 
 using Int = std::optional<int64_t>;
@@ -76,7 +80,7 @@ double rounded(DType dtype, double value) {
   if (!ops::is_float(dtype) || dtype == DType::f64) return value;
   const auto single = static_cast<double>(static_cast<float>(value));
   if (dtype == DType::f32) return single;
-  return constant_from_bytes({dtype, {}}, element_bytes(dtype, single)).floats[0];
+  return element_value(dtype, single);
 }
 
 Int add(int64_t a, int64_t b) {
@@ -248,9 +252,14 @@ Result unary(const UnaryRow& row, const Constant& from) {
   return result;
 }
 
-Result is_nan(const Constant& from) {
+// IsNaN, IsInf.
+Result is_special(const OnnxNode& node) {
+  const Constant& from = *node.constants[0];
+  const bool nan = node.op == "IsNaN", high = node.i("detect_positive", 1) != 0,
+             low = node.i("detect_negative", 1) != 0;
   Constant result{{DType::boolean, from.type.shape}, {}, {}};
-  for (const double number : from.floats) result.ints.push_back(std::isnan(number) ? 1 : 0);
+  for (const double number : from.floats)
+    result.ints.push_back((nan ? std::isnan(number) : std::isinf(number) && (number > 0 ? high : low)) ? 1 : 0);
   return from.is_float() ? Result(std::move(result)) : std::nullopt;
 }
 
@@ -305,7 +314,7 @@ Result clip(const OnnxNode& node) {
 Result evaluate_elementwise(const OnnxNode& node) {
   if (node.op == "Cast" || node.op == "CastLike") return cast(node);
   if (node.op == "Clip") return clip(node);
-  if (node.op == "IsNaN") return is_nan(*node.constants[0]);
+  if (node.op == "IsNaN" || node.op == "IsInf") return is_special(node);
   if (const auto* row = unary_row(node)) return node.inputs.size() == 1 ? unary(*row, *node.constants[0]) : Result();
   const auto* row = binary_row(node);
   if (row == nullptr) return std::nullopt;

@@ -1,4 +1,4 @@
-// Slice and Transpose of small constants: PyTorch writes paddings through both.
+// Slice, Split and Transpose of small constants: PyTorch writes paddings through both.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -83,6 +83,31 @@ std::optional<Constant> evaluate_slice(const OnnxNode& node) {
     if (!taken) return std::nullopt;
     index[axis] = *taken;
   }
+  return picked(from, index, strides_of(from.type.shape));
+}
+
+std::optional<Constant> evaluate_split(const OnnxNode& node, size_t output) {
+  const auto& from = *node.constants[0];
+  const auto axis = normal_axis(node.i("axis", 0), from.type.rank());
+  const size_t count = node.outputs.size();
+  if (!axis || output >= count) return std::nullopt;
+  const int64_t extent = from.type.shape[static_cast<size_t>(*axis)];
+  bool known = true;
+  auto sizes = node.ints_of("split", 1, known);
+  if (!sizes) {  // equal parts, of which the last one may be smaller
+    const int64_t each = (extent + static_cast<int64_t>(count) - 1) / static_cast<int64_t>(count);
+    sizes.emplace(count, each);
+    sizes->back() = extent - each * (static_cast<int64_t>(count) - 1);
+  }
+  if (!known || sizes->size() != count || std::ranges::any_of(*sizes, [](int64_t size) { return size < 0; }) ||
+      std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != extent)
+    return std::nullopt;
+  std::vector<Ints> index;
+  for (const int64_t all : from.type.shape) index.push_back(all_of(all));
+  auto& taken = index[static_cast<size_t>(*axis)];
+  taken = all_of((*sizes)[output]);
+  for (int64_t& at : taken)
+    at += std::accumulate(sizes->begin(), sizes->begin() + static_cast<int64_t>(output), int64_t{0});
   return picked(from, index, strides_of(from.type.shape));
 }
 

@@ -104,6 +104,7 @@ Model import_proto(onnx::ModelProto& model, const std::filesystem::path& path, c
   if (options.limits.isolate) {
     ImportOptions in_child = options;
     in_child.limits.should_stop = {};  // the parent's, which ends the child
+    in_child.evaluate = {};            // the runtime is the parent's child
     try_in_child([&] { build(model, in_child); }, model.ByteSizeLong(), model.graph().node_size(), options.limits);
   }
   Model result = build(model, options);

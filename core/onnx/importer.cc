@@ -16,6 +16,8 @@ namespace {
 
 constexpr graph::Value kNotYet{graph::kNoNode - 1, 0};  // an input that waits in computed_
 
+constexpr int64_t kMostOperandBytes = int64_t{16} << 20;  // of a weight that a runtime is asked about
+
 std::string function_key(const std::string& domain, const std::string& name) { return domain + ":" + name; }
 
 bool is_tensor_known(const ops::TensorType& type) { return type.is_static() && type.dtype != ops::DType::other; }
@@ -159,10 +161,12 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
     report_.changes.push_back({Change::Kind::merged, "initialiser", name, editor_.node(same->node).info->name});
     return *same;
   }
+  const auto contents = blob;
   // Rules look at single numbers (x * 0.5): they stay, or matches would differ between processes.
   if (!options_.keep_weights && type.elements() != 1)
     blob = graph::Blob::absent(type, blob->content_hash(), blob->infinities());
   const auto value = editor_.add_weight(name, std::move(blob));
+  if (options_.evaluate && type.bytes() <= kMostOperandBytes) operands_[value.node] = contents;
   if (constant) constants_[value.node] = std::make_shared<const Constant>(std::move(*constant));
   alike.push_back(value);
   values_[name] = value;
@@ -232,7 +236,9 @@ void Importer::add_node(onnx::NodeProto& node) {
   }
   OnnxNode resolved = resolve(node);
   follow(node, resolved);
+  note_constant(node);
   if (is_standard && add_folded(node, resolved)) return;
+  if (is_standard && find_converter(resolved.op) == nullptr && add_evaluated(node, resolved)) return;
   write_operands(node, resolved);
   add_operator(node, resolved);
 }
@@ -244,6 +250,7 @@ void Importer::add_operator(onnx::NodeProto& node, const OnnxNode& resolved) {
     keep_origin(node);
     return;
   }
+  if (is_standard(node) && add_evaluated(node, resolved)) return;
   ++report_.opaque[full_op(node)];
   add_opaque(node);
   keep_origin(node);
@@ -267,6 +274,7 @@ bool Importer::add_constant(onnx::NodeProto& node) {
 bool Importer::add_known(const onnx::NodeProto& node, const OnnxNode& resolved) {
   if (!find_converter(resolved.op)) return false;
   const bool fixed = decisions_.at(node);
+  if (fixed && resolved.op == "Einsum") return false;  // a composition, which may sum in another order
   editor_.fix(fixed);
   const bool added = (sampled_ ? add_sampled(node, resolved) : add_converted(node, resolved)) || pass_unknown(resolved);
   editor_.fix(false);

@@ -46,6 +46,7 @@ class Importer {
     std::shared_ptr<const Constant> value;
     onnx::NodeProto* node;
     OnnxNode resolved;
+    int64_t replaced;  // bytes of weights that only the value needs
   };
   void add_inputs();
   void add_initialisers();
@@ -58,6 +59,12 @@ class Importer {
   bool add_constant(onnx::NodeProto& node);
   bool add_branch(onnx::NodeProto& node);
   bool add_folded(onnx::NodeProto& node, const OnnxNode& resolved);
+  bool take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results, int64_t replaced);
+  bool add_evaluated(onnx::NodeProto& node, const OnnxNode& resolved);
+  bool is_known_constant(const std::string& name) const;
+  void note_constant(const onnx::NodeProto& node);
+  bool collect(const std::string& name, std::vector<const onnx::NodeProto*>& nodes, onnx::GraphProto& graph) const;
+  int64_t replaced_bytes(const std::vector<const onnx::NodeProto*>& nodes, const onnx::GraphProto& graph) const;
   void add_operator(onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_sampled(const onnx::NodeProto& node, const OnnxNode& resolved);
@@ -112,7 +119,11 @@ class Importer {
   std::unordered_map<graph::NodeId, std::shared_ptr<const Constant>> constants_;
   std::map<std::string, Computed> computed_;  // by the value's name; in the graph as soon as something there reads it
   int64_t computed_elements_ = 0;             // of these
-  std::unordered_map<uint64_t, std::vector<graph::Value>> weights_;  // by content, to find equal ones
+  // By name, what operators on constants alone make, and these operators; kept where there is a runtime to ask.
+  std::unordered_map<std::string, const onnx::NodeProto*> constant_makers_;
+  std::unordered_map<std::string, int> readers_;                                    // how often the file reads a value
+  std::unordered_map<graph::NodeId, std::shared_ptr<const graph::Blob>> operands_;  // contents of weights
+  std::unordered_map<uint64_t, std::vector<graph::Value>> weights_;                 // by content, to find equal ones
   struct Made {
     graph::NodeId id;
     bool known;

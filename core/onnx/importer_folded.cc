@@ -26,22 +26,44 @@ bool agree(const ops::TensorType& onnx, const ops::TensorType& own) {
   return true;
 }
 
-// A large constant waits until an operator that is not computed itself reads it: of a chain only the end is written.
 bool Importer::add_folded(onnx::NodeProto& node, const OnnxNode& resolved) {
-  auto result = evaluate(resolved);
-  if (!result && open_ && node.output_size() == 1) result = open_->constant(node.output(0));
-  if (!result || !agree(resolved.output_types[0], result->type)) return false;
-  const auto& name = node.output(0);
-  if (result->type.bytes() <= kAlwaysFolded) {
-    note_folded(node, result->type);
-    add_weight(name, result->type, to_bytes(*result));
+  if (node.output_size() == 0) return false;
+  std::vector<Constant> results;
+  for (int k = 0; k < node.output_size(); ++k) {
+    const auto place = static_cast<size_t>(k);
+    auto result = evaluate(resolved, place);
+    if (!result && open_ && node.output_size() == 1) result = open_->constant(node.output(0));
+    if (!result || !agree(resolved.output_types[place], result->type)) return false;
+    results.push_back(std::move(*result));
+  }
+  return take_in(node, resolved, std::move(results), 0);
+}
+
+// A large constant waits until an operator that is not computed itself reads it: of a chain only the end is written.
+// `replaced`: bytes of weights that nothing else reads.
+bool Importer::take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results,
+                       int64_t replaced) {
+  const auto is_large = [](const Constant& result) { return result.type.bytes() > kAlwaysFolded; };
+  const bool large = std::ranges::any_of(results, is_large);
+  if (!large || results.size() != 1) {
+    int64_t growth = large ? -replaced : 0;
+    for (const Constant& result : results) growth += large ? result.type.bytes() : 0;
+    if (growth > growth_left_) return false;
+    growth_left_ -= std::max<int64_t>(growth, 0);
+    note_folded(node, results[0].type);
+    for (size_t k = 0; k < results.size(); ++k) {
+      const auto& name = node.output(static_cast<int>(k));
+      if (read_names_.contains(name)) add_weight(name, results[k].type, to_bytes(results[k]));
+    }
     return true;
   }
-  computed_elements_ += result->type.elements();
+  Constant& result = results[0];
+  const auto& name = node.output(0);
+  computed_elements_ += result.type.elements();
   if (computed_elements_ > kMostComputedElements) return false;
-  types_.set(name, result->type);
-  set_sampled(name, result->type);
-  computed_[name] = {std::make_shared<const Constant>(std::move(*result)), &node, resolved};
+  types_.set(name, result.type);
+  set_sampled(name, result.type);
+  computed_[name] = {std::make_shared<const Constant>(std::move(result)), &node, resolved, replaced};
   return true;
 }
 
@@ -67,8 +89,9 @@ void Importer::write_computed(const std::string& name) {
   const Computed* computed = waiting(name);
   if (computed == nullptr) return;
   const Constant& value = *computed->value;
-  if (value.type.bytes() <= growth_left_) {
-    growth_left_ -= value.type.bytes();
+  const int64_t growth = std::max<int64_t>(0, value.type.bytes() - computed->replaced);
+  if (growth <= growth_left_) {
+    growth_left_ -= growth;
     note_folded(*computed->node, value.type);
     add_weight(name, value.type, to_bytes(value));
     return;

@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/base/options.h"
@@ -37,6 +38,10 @@ struct ImportLimits {
 // Options onnx.*.
 void declare(OptionSink& sink, ImportLimits& limits);
 
+// Runs a model without inputs: type and raw little-endian bytes of each output. Empty where it cannot. The bytes are
+// those of a serialized ModelProto.
+using Evaluate = std::function<std::vector<std::pair<ops::TensorType, std::string>>(const std::string& model)>;
+
 struct ImportOptions {
   // Sizes (>= 0) for dimensions of the graph's inputs that the file leaves open: by symbolic name ("batch"), or by
   // input and axis ("input_ids:1"). A bound dimension is written as a fixed one at export.
@@ -59,6 +64,8 @@ struct ImportOptions {
   bool change_bodies = true;
   std::set<std::string> quantised = {};  // rewrites of quantised models to make (core/onnx/quantised.h), by name
   ImportLimits limits = {};
+  // Asked for the values of operators on constants alone that rlgo does not know. Null: they stay as they are.
+  Evaluate evaluate = {};
 };
 
 // Something of the file that the graph does without: constant folding, common subexpressions, dead code.

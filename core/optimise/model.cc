@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/optimise/constant_evaluator.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::optimise {
@@ -61,6 +62,7 @@ LoadedModel load_onnx(const ModelOptions& given, bool with_weights, const std::f
   options.quantised = given.quantised;
   options.limits = given.limits;
   options.limits.should_stop = should_stop;
+  if (!given.python.empty()) options.evaluate = constant_evaluator(given.python, should_stop);
   auto model = onnx_io::import_model(given.graph, options);
   LoadedModel loaded{given,
                      std::move(model.graph),

@@ -26,7 +26,8 @@ struct ModelOptions {
   std::vector<std::string> sizes = {};  // "NAME=VALUE": sizes at which dimensions that stay open are costed and timed
   zoo::ZooOptions zoo = {};             // of zoo graphs
   onnx_io::ImportLimits limits = {};    // of ONNX files
-  bool written = false;                 // a file that rlgo wrote, read again: as it is
+  std::string python = {};  // runs ONNX Runtime for operators on constants that rlgo does not know; "": they stay
+  bool written = false;     // a file that rlgo wrote, read again: as it is
   std::map<std::string, int64_t> later_sizes = {};  // see onnx_io::ImportOptions::later_dims
   std::set<std::string> quantised = {};             // see onnx_io::ImportOptions
 };

@@ -42,6 +42,7 @@ int run_compare(Context& context) {
   if (words->size() != 2) fail_usage("compare takes two models: rlgo compare FIRST.onnx SECOND.onnx");
   compare.model.graph = words->front();
   compare.other = words->back();
+  compare.model.python = measurer_python(config);
   check_target(config.cost.target);
 
   const Output output(output_options);

@@ -6,6 +6,7 @@
 #include "launch/commands/command.h"
 #include "launch/output.h"
 #include "launch/signals.h"
+#include "launch/target.h"
 #include "launch/train/run_report.h"
 #include "learner/session/inspect.h"
 #include "replay/compact.h"
@@ -42,7 +43,7 @@ int run_inspect(Context& context) {
     if (!output.wants_document()) return 0;
   }
   const EndAtInterrupt interrupt;
-  const auto found = learner::describe(path, changes);
+  const auto found = learner::describe(path, changes, measurer_python({}));
   output.say(found.text);
   output.document("inspect", 0, options, found.json);
   return 0;

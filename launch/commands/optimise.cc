@@ -65,6 +65,7 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
 optimise::OptimiseOptions engine_options(const Request& request) {
   optimise::OptimiseOptions options = request.options;
   options.check.seed = options.seed = request.config.seed;
+  options.model.python = measurer_python(request.config);
   return options;
 }
 

@@ -19,6 +19,7 @@
 #include "launch/output.h"
 #include "launch/run_parts.h"
 #include "launch/signals.h"
+#include "launch/target.h"
 #include "learner/session/run_graph.h"
 
 namespace rlgo::launch {
@@ -202,6 +203,7 @@ Json run_all(SearchConfig config) {
   for (const auto& graph : graphs) {
     if (signalled()) break;
     config.run.model.graph = graph;
+    config.run.model.python = measurer_python(config.run);
     GraphSearch search(config, rules, cost);
     search.price(methods);
     for (const auto& method : methods) {

@@ -24,6 +24,16 @@ Json values_json(const graph::Graph& graph, const std::vector<std::pair<std::str
   return out;
 }
 
+// By count, of all operators.
+double opaque_percent(const std::map<std::string, int>& ops) {
+  int opaque = 0, all = 0;
+  for (const auto& [op, count] : ops) {
+    opaque += op == ops::name(ops::Op::opaque) ? count : 0;
+    all += op == ops::name(ops::Op::input) ? 0 : count;
+  }
+  return all > 0 ? 100.0 * opaque / all : 0.0;
+}
+
 Json store_json(const replay::Summary& s) {
   Json broken = Json::array();
   for (const auto& part : s.broken) broken.push_back({{"file", part.path.string()}, {"reason", part.reason}});
@@ -46,9 +56,10 @@ Json store_json(const replay::Summary& s) {
 
 }  // namespace
 
-Description describe_model(const std::string& name, bool changes) {
+Description describe_model(const std::string& name, bool changes, const std::string& python) {
   optimise::ModelOptions wanted;
   wanted.graph = name;
+  wanted.python = python;
   const auto model = optimise::load_model(wanted, false);
   const auto& graph = model.graph;
   std::string out = fmt::format("{}\n{} nodes, {} inputs, {} outputs\n", model.about, graph.size(),
@@ -65,6 +76,9 @@ Description describe_model(const std::string& name, bool changes) {
   for (auto id : graph.order()) {
     if (!graph.node(id).constant) ++ops[std::string(ops::name(graph.node(id).op()))];
   }
+  const double kept_percent = opaque_percent(ops);
+  out += fmt::format("{:.1f} % of the operators are kept as they are (by count; no times are measured here)\n",
+                     kept_percent);
   out += "operators:";
   for (const auto& [op, count] : ops) out += fmt::format(" {} {}", count, op);
   const auto rules = rules::choose_rules({});
@@ -90,6 +104,7 @@ Description describe_model(const std::string& name, bool changes) {
            {"inputs", values_json(graph, inputs)},
            {"outputs", values_json(graph, outputs)},
            {"operators", ops},
+           {"kept_percent", kept_percent},
            {"matches", std::move(matches)},
            {"rules", report::rules_json(*rules)},
            {"cost",
@@ -122,9 +137,9 @@ Description describe_run(const RunFolder& folder) {
   return out;
 }
 
-Description describe(const fs::path& path, bool changes) {
+Description describe(const fs::path& path, bool changes, const std::string& python) {
   if (fs::exists(RunFolder{path}.config())) return describe_run({path});
-  return !fs::exists(path) || path.extension() == ".onnx" ? describe_model(path.string(), changes)
+  return !fs::exists(path) || path.extension() == ".onnx" ? describe_model(path.string(), changes, python)
                                                           : describe_store(path);
 }
 

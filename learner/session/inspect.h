@@ -16,13 +16,13 @@ struct Description {
   report::Json json;
 };
 
-// A zoo graph's name or an .onnx file. `changes`: also each operator that the import folds, merges or removes. These
-// throw Error where the file is damaged.
-Description describe_model(const std::string& name, bool changes);
+// A zoo graph's name or an .onnx file. `changes`: also each operator that the import folds, merges or removes.
+// `python`: see optimise::ModelOptions. These throw Error where the file is damaged.
+Description describe_model(const std::string& name, bool changes, const std::string& python = {});
 // A folder of rollouts, or one of its parts.
 Description describe_store(const std::filesystem::path& path);
 Description describe_run(const RunFolder& folder);
 // Whichever of these it is.
-Description describe(const std::filesystem::path& path, bool changes);
+Description describe(const std::filesystem::path& path, bool changes, const std::string& python = {});
 
 }  // namespace rlgo::learner

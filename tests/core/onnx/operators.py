@@ -56,6 +56,20 @@ def cases():
     yield "LRN", 13, {"size": 3}, [X], {}
     for p, axis in itertools.product((1, 2), (1, -1)):
         yield "LpNormalization", 13, {"p": p, "axis": axis}, [X * (X > 1)], {}
+    a, b = np.split(np.random.default_rng(1).standard_normal((2, 2, 3, 4, 5)).astype(np.float32), 2)
+    a, b = a[0], b[0]  # [2,3,4,5]
+    for equation in ("abcd,abcd->abcd", "abcd,abed->abce", "abcd,abed", "abcd,abed->abec", "abcd,abcd->", "abcd, abcd -> ca", "abcd,abcd->dab"):
+        yield "Einsum", 12, {"equation": equation}, [a, b if "e" not in equation else b.copy()], {}
+    yield "Einsum", 12, {"equation": "abc,cde->abde"}, [a[0], b[0].transpose(2, 0, 1)], {}
+    yield "Einsum", 12, {"equation": "ab,ca->bc"}, [a[0, 0], b[0, :, :, 0].copy()], {}
+    yield "Einsum", 12, {"equation": "a,b->ba"}, [a[0, 0, 0], b[0, 0, :, 0].copy()], {}
+    yield "Einsum", 12, {"equation": "ab,b->a"}, [a[0, 0], b[0, 0, 0]], {}
+    for equation in ("abcd->db", "abcd", "abcd->"):
+        yield "Einsum", 12, {"equation": equation}, [a], {}
+    yield "GlobalMaxPool", 9, {}, [a], {}
+    for repeats in ((1, 1, 1), (2, 1, 1), (1, 3, 1)):
+        yield "Tile", 13, {}, [X], {1: np.array(repeats, np.int64)}
+    yield "Tile", 9, {}, [X[:, :1]], {1: np.array([1, 3, 1], np.int64)}
 
 
 def model(op, opset, attrs, inputs, constants):
