@@ -15,7 +15,7 @@ class TooLarge : public Error {
   using Error::Error;
 };
 
-struct Size {
+struct Size {  // of a box
   double width = 0, height = 0;
 };
 struct Point {  // in units of the drawing, y downwards

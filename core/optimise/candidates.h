@@ -28,8 +28,8 @@ namespace rlgo::optimise {
 // among them: costs may be of other days.
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners);
 
-// Where writing a model takes `write_s`, and all `kinds` more than `has_s`: without those that gain little by `prices`,
-// which know nothing of respelled ones; the best stays.
+// Where writing all kinds, `write_s` each, takes more than `has_s`: without those of little gain by `prices`. The best
+// and the respelled ones stay.
 void leave_out_slight(std::vector<Candidate>& kinds, const graph::Graph& model, cost::CostModel& prices, double write_s,
                       double has_s);
 
@@ -68,8 +68,7 @@ class Candidates {
         log_(log),
         result_(result) {}
 
-  // Learned prices; null: none.
-  void use_predicted(cost::CostModel* predicted) { predicted_ = predicted; }
+  void use_predicted(cost::CostModel* predicted) { predicted_ = predicted; }  // learned prices; null: none
   // What --method train searches with.
   void use_training(const OptimiseParts& parts) { parts_ = &parts; }
   // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
@@ -111,13 +110,10 @@ class Candidates {
   Candidate respelled(const Candidate& from, const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
   // Candidates from `first` on against the original, in two fresh processes where there is time: sets their ratios.
   // Where those with a family of rules (families.h) are not faster than those without, or than the original, although
-  // prices promised it, further searches do without: prices of many small products add up to less than whole models
-  // take.
-  // All kinds run for a quarter of the time; two of them in a little more where one has Winograd's convolutions. Where
-  // that does not do, the final measurement alone judges these, unless others gain, too.
+  // prices promised it, further searches do without. All kinds run for a quarter of the time; two of them in a little
+  // more where one has Winograd's convolutions. Else the final measurement alone judges these, unless others gain, too.
   void compare_kinds(size_t first);
-  // What that has, in s.
-  double kinds_s() const;
+  double kinds_s() const;  // what that has, in s
   // Those of them that can run in so many seconds.
   std::vector<size_t> kinds_in_time(size_t first, double seconds);
   struct Judged {
