@@ -1,4 +1,6 @@
 // Convolutions as matrix products, of few channels in a group element by element.
+#include <cstring>
+
 #include "core/evaluate/gemm.h"
 #include "core/evaluate/windows.h"
 
@@ -47,6 +49,18 @@ std::pair<int64_t, int64_t> inside(int64_t first, int64_t step, int64_t extent, 
   return {low, std::max(low, high)};
 }
 
+// A copy of few elements, in place of a call for each.
+template <typename T>
+void copy_short(const T* from, int64_t count, T* to) {
+  constexpr int64_t kAtOnce = 16;
+  for (; count >= kAtOnce; count -= kAtOnce, from += kAtOnce, to += kAtOnce) std::memcpy(to, from, kAtOnce * sizeof(T));
+  if (count >= kAtOnce / 2) {
+    std::memcpy(to, from, kAtOnce / 2 * sizeof(T));
+    count -= kAtOnce / 2, from += kAtOnce / 2, to += kAtOnce / 2;
+  }
+  for (; count > 0; --count) *to++ = *from++;
+}
+
 // Row c * window + k, column o of the matrix is what element k of the window at output o reads in channel c.
 template <typename T>
 auto pack_windows(const Windows& w, const T* x) {
@@ -65,14 +79,14 @@ auto pack_windows(const Windows& w, const T* x) {
           std::fill_n(next, count, T(0));
           continue;
         }
-        const auto [low, high] = inside(c, step, w.in[2], count);
         const T* row = plane + (a * w.in[1] + b) * w.in[2] + c;
-        std::fill_n(next, low, T(0));
-        if (step == 1) {
-          std::copy(row + low, row + high, next + low);
-        } else {
-          for (int64_t o = low; o < high; ++o) next[o] = row[o * step];
+        if (step == 1 && c >= 0 && c + count <= w.in[2]) {
+          copy_short(row, count, next);
+          continue;
         }
+        const auto [low, high] = inside(c, step, w.in[2], count);
+        std::fill_n(next, low, T(0));
+        for (int64_t o = low; o < high; ++o) next[o] = row[o * step];
         std::fill_n(next + high, count - high, T(0));
       }
       std::fill_n(to + columns, width - columns, T(0));
@@ -140,8 +154,11 @@ void set_bias(const Call& call, Tensor& out, int64_t plane) {
   const int64_t channels = out.shape()[1];
   Tensor bias;
   if (call.in.size() == 3) bias = cast(call.in[2], out.dtype());
-  for (int64_t p = 0; p < out.shape()[0] * channels; ++p)
-    std::fill_n(out.data<T>() + p * plane, plane, bias.defined() ? bias.data<T>()[p % channels] : T(0));
+  T* to = out.data<T>();
+  parallel(call.run, out.shape()[0] * channels, std::max<int64_t>(1, kPiece / plane), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p)
+      std::fill_n(to + p * plane, plane, bias.defined() ? bias.data<T>()[p % channels] : T(0));
+  });
 }
 
 template <typename T>

@@ -86,7 +86,7 @@ Tile<T> tile() {
 
 constexpr int64_t kDepth = 256, kColumns = 512, kRows = 240;  // of blocks that stay in a core's caches
 constexpr int64_t kFewRows = 8;                               // packing b would take as long as its product
-constexpr int64_t kDepthAtOnce = 64 * kDepth;                 // between looks at the deadline
+constexpr int64_t kDepthAtOnce = 32 * kDepth;                 // between looks at the deadline
 
 // Rows [m, m + rows) and columns [k, k + depth) of a, in strips of `strip` rows.
 template <typename T>
@@ -94,10 +94,13 @@ void pack_a(const Product<T>& p, int64_t m, int64_t rows, int64_t k, int64_t dep
   for (int64_t r = 0; r < rows; r += strip) {
     const T* from = p.a + (m + r) * p.a_row + k * p.a_column;
     const int64_t inside = std::min(strip, rows - r);
-    for (int64_t i = 0; i < depth; ++i, from += p.a_column, to += strip) {
-      for (int64_t j = 0; j < inside; ++j) to[j] = from[j * p.a_row];
-      for (int64_t j = inside; j < strip; ++j) to[j] = 0;
+    for (int64_t j = 0; j < inside; ++j, from += p.a_row) {
+      for (int64_t i = 0; i < depth; ++i) to[i * strip + j] = from[i * p.a_column];
     }
+    for (int64_t j = inside; j < strip; ++j) {
+      for (int64_t i = 0; i < depth; ++i) to[i * strip + j] = 0;
+    }
+    to += depth * strip;
   }
 }
 
@@ -165,10 +168,10 @@ template <typename T>
 std::vector<Block<T>> blocks_of(std::span<const Product<T>> products, int64_t threads) {
   int64_t wide = 0;
   for (const auto& p : products) wide += (p.columns + kColumns - 1) / kColumns;
-  const int64_t parts = wide == 0 ? 1 : (2 * threads + wide - 1) / wide;
+  const int64_t parts = wide == 0 || threads == 1 ? 1 : (2 * threads + wide - 1) / wide;
   std::vector<Block<T>> blocks;
   for (const auto& p : products) {
-    const int64_t rows = std::clamp<int64_t>((p.rows + parts - 1) / parts, std::min<int64_t>(p.rows, 48), 4 * kRows);
+    const int64_t rows = std::clamp<int64_t>((p.rows + parts - 1) / parts, std::min<int64_t>(p.rows, 48), 2 * kRows);
     const int64_t columns = p.rows <= kFewRows ? 256 : kColumns;
     for (int64_t n = 0; n < p.columns; n += columns) {
       for (int64_t m = 0; m < p.rows; m += rows)

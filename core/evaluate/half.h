@@ -15,15 +15,14 @@ struct SmallFloat {
   SmallFloat() = default;
   // To the nearest, of two the even one, straight from double.
   explicit SmallFloat(double value) : bits(rounded(value)) {}
-  explicit operator float() const { return static_cast<float>(static_cast<double>(*this)); }
-  explicit operator double() const {
-    const int magnitude = bits & 0x7fff, exponent = magnitude >> kMantissa;
-    const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
-    if (magnitude >= kInfinity) return sign * (magnitude == kInfinity ? __builtin_inf() : __builtin_nan(""));
-    const int fraction = magnitude & ((1 << kMantissa) - 1);
-    if (exponent == 0) return sign * fraction * power(kLeast - kMantissa);
-    return sign * (fraction + (1 << kMantissa)) * power(exponent - 1 + kLeast - kMantissa);
+  // Its bits stand where those of a float do, but for the origin of the exponent.
+  explicit operator float() const {
+    const uint32_t magnitude = (bits & 0x7fffU) << (23 - kMantissa), sign = (bits & 0x8000U) << 16;
+    const float value = std::bit_cast<float>(magnitude) * std::bit_cast<float>(uint32_t{127 + 126 + kLeast} << 23);
+    const uint32_t whole = (bits & 0x7fff) >= kInfinity ? magnitude | 0x7f800000U : std::bit_cast<uint32_t>(value);
+    return std::bit_cast<float>(whole | sign);
   }
+  explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 
  private:
   static constexpr int kInfinity = 0x7fff >> kMantissa << kMantissa;

@@ -51,7 +51,9 @@ Tensors matmul_kernel(const Call& call) {
   Tensor out(wide, flat);
   visit_float(wide, [&]<typename T>() {
     if constexpr (std::is_floating_point_v<T>) {
-      std::fill_n(out.data<T>(), out.elements(), T(0));
+      T* to = out.data<T>();
+      parallel(call.run, out.elements(), kPiece,
+               [=](int64_t begin, int64_t end) { std::fill(to + begin, to + end, T(0)); });
       const auto products = products_of<T>(a, b, out);
       multiply<T>(products, call.run);
     }

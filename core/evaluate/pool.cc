@@ -117,21 +117,23 @@ Tensors resize_kernel(const Call& call) {
   const auto rows = is_nearest ? nearest(h, oh, sh) : between(call, h, oh, sh),
              columns = is_nearest ? nearest(w, ow, sw) : between(call, w, ow, sw);
   visit_float(x.dtype(), [&]<typename T>() {
-    parallel(call.run, out.shape()[0] * out.shape()[1], 1, [&](int64_t begin, int64_t end) {
-      const T* from = x.data<T>() + begin * h * w;
-      T* to = out.data<T>() + begin * oh * ow;
-      for (int64_t p = begin; p < end; ++p, from += h * w) {
-        for (const auto& r : rows) {
-          const auto read = [&](int64_t row, int64_t column) { return static_cast<double>(from[row * w + column]); };
-          for (const auto& c : columns) {
-            if (is_nearest) {
-              *to++ = from[r.low * w + c.low];
-              continue;
-            }
-            const double top = read(r.low, c.low) * (1 - c.part) + read(r.low, c.high) * c.part;
-            const double bottom = read(r.high, c.low) * (1 - c.part) + read(r.high, c.high) * c.part;
-            *to++ = static_cast<T>(top * (1 - r.part) + bottom * r.part);
+    const T* image = x.data<T>();
+    T* target = out.data<T>();
+    const int64_t planes = out.shape()[0] * out.shape()[1];
+    parallel(call.run, planes * oh, std::max<int64_t>(1, kPiece / 4 / ow), [&](int64_t begin, int64_t end) {
+      T* to = target + begin * ow;
+      for (int64_t line = begin; line < end; ++line) {
+        const T* from = image + line / oh * h * w;
+        const Between& r = rows[static_cast<size_t>(line % oh)];
+        const auto read = [&](int64_t row, int64_t column) { return static_cast<double>(from[row * w + column]); };
+        for (const auto& c : columns) {
+          if (is_nearest) {
+            *to++ = from[r.low * w + c.low];
+            continue;
           }
+          const double top = read(r.low, c.low) * (1 - c.part) + read(r.low, c.high) * c.part;
+          const double bottom = read(r.high, c.low) * (1 - c.part) + read(r.high, c.high) * c.part;
+          *to++ = static_cast<T>(top * (1 - r.part) + bottom * r.part);
         }
       }
     });
