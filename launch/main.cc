@@ -14,25 +14,26 @@
 #include "core/base/usage.h"
 #include "core/comm/comm.h"
 #include "core/comm/launcher.h"
-#include "core/exec/device.h"
 #include "core/options/places.h"
 #include "launch/commands/command.h"
 #include "launch/output.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
-#include "launch/train/roles.h"
+#include "launch/training.h"
 
 namespace {
 
 using rlgo::launch::Command;
+using rlgo::launch::training;
 
 std::string usage() {
   std::string text =
       "rlgo makes deep-learning models run faster and shows that they still compute the same.\n\n"
-      "usage: rlgo [command] [options]          one process\n"
-      "       mpirun -np N rlgo [command] ...   rank 0 learns, the others act\n\ncommands:\n";
+      "usage: rlgo [command] [options]          one process\n";
+  if (training() != nullptr) text += "       mpirun -np N rlgo [command] ...   rank 0 learns, the others act\n";
+  text += "\ncommands:\n";
   for (const Command& c : rlgo::launch::commands())
-    text += fmt::format("  {:<10} {}{}\n", c.name, c.help, c.parallel ? "" : " (one process)");
+    text += fmt::format("  {:<10} {}{}\n", c.name, c.help, c.parallel || training() == nullptr ? "" : " (one process)");
   return text + "\nrlgo --version prints the version; rlgo COMMAND --help shows a command's options.\n";
 }
 
@@ -41,7 +42,10 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   context.program = argc > 0 ? argv[0] : "rlgo";
   context.arguments.assign(argv + 1, argv + argc);
   std::string name = "train";
-  if (!context.arguments.empty() && context.arguments[0] == "help") {
+  const bool bare = context.arguments.empty() || context.arguments[0].starts_with("-");
+  const bool wants_usage =
+      training() == nullptr && bare && (context.arguments.empty() || rlgo::launch::asks_for_help(context.arguments));
+  if (wants_usage || (!bare && context.arguments[0] == "help")) {
     std::fputs(usage().c_str(), stdout);
     return 0;
   }
@@ -49,7 +53,7 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
     std::printf("rlgo %s (%s)\n", rlgo::launch::kVersion, rlgo::launch::kRevision);
     return 0;
   }
-  if (!context.arguments.empty() && !context.arguments[0].starts_with("-")) {
+  if (!bare) {
     name = context.arguments[0];
     context.arguments.erase(context.arguments.begin());
   }
@@ -69,7 +73,7 @@ int run(int argc, char** argv, std::unique_ptr<rlgo::comm::Comm>& comm) {
   if (!launch.problem.empty()) rlgo::fail("{}", launch.problem);
   // Models are tried in a child process (core/base/isolate.h): networks that register memory must allow a fork.
   for (const char* variable : {"RDMAV_FORK_SAFE", "IBV_FORK_SAFE"}) ::setenv(variable, "1", 0);
-  comm = launch.mpi ? rlgo::comm::mpi_comm(&argc, &argv) : rlgo::comm::self_comm();
+  comm = launch.mpi ? rlgo::launch::training_for("mpirun").mpi(&argc, &argv) : rlgo::comm::self_comm();
   if (comm->size() < launch.size && comm->size() == 1) rlgo::fail("{}", why_alone(launch));
   if (!command.parallel && comm->rank() > 0) return 1;  // rank 0 reports
   if (!command.parallel && comm->size() > 1)
@@ -98,7 +102,7 @@ double patience_s(const rlgo::comm::Comm& comm, int status) {
 int main(int argc, char** argv) {
   rlgo::keep_standard_streams();
   // One thread for the network unless told otherwise: passes are small, and ranks and other programs share the machine.
-  if (std::getenv("OMP_NUM_THREADS") == nullptr) rlgo::exec::set_threads(1);
+  if (training() != nullptr && std::getenv("OMP_NUM_THREADS") == nullptr) training()->set_threads(1);
   std::unique_ptr<rlgo::comm::Comm> comm;
   int status = 0;
   try {

@@ -1,4 +1,4 @@
-// What rank 0 pays MPI for messages that it looks for (MPI_Improbe, as core/comm/mpi_comm.cc does) and for such as it
+// What rank 0 pays MPI for messages that it looks for (MPI_Improbe, as core/comm/mpi/mpi_comm.cc does) and for such as it
 // has preposted receives for (64 of 64 KiB, MPI_Testsome); no part of rlgo. Processor time; the other ranks send, or
 // sleep.
 //

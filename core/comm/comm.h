@@ -41,8 +41,8 @@ class Comm {
   // Whether a packet is arriving in pieces: worth asking again soon, since pieces move only while both sides ask.
   virtual bool receiving() const { return false; }
   // Ends the communication, waiting at most `max_s` for the other ranks. Returns whether all took part; where not (a
-  // rank died or hangs) the process continues without them. Call it once, last; the destructor calls it where it was
-  // not. `status` is what the process will end with: the job's status, where other ranks have to be ended by force.
+  // rank died or hangs) the process goes on without them. Call it once, last; the destructor calls it where it was not.
+  // `status` is what the process will end with: the job's status, where other ranks have to be ended by force.
   virtual bool close(double max_s, int status = 0) = 0;
   // [size] a number for the machine that each rank runs on: equal where two share one.
   virtual std::vector<int> nodes() const { return std::vector<int>(static_cast<size_t>(size())); }
@@ -54,15 +54,5 @@ class Comm {
 std::unique_ptr<Comm> self_comm();
 // `size` ranks inside one process, each for a thread of its own: for tests and for serial runs. No MPI.
 std::vector<std::unique_ptr<Comm>> local_comms(int size);
-// The ranks that mpirun started. One per process. Requires that no other part of the program initialises MPI.
-//
-// The end: close() waits in a non-blocking barrier for at most max_s seconds. Where all ranks come, MPI_Finalize
-// follows. Where some do not, MPI_Finalize is tried as well: under `mpirun --enable-recovery` it returns although ranks
-// died (Open MPI 4.1: measured), but not where a rank lives and hangs. So a watchdog calls MPI_Abort with `status`
-// after another max_s seconds, which ends the job; on rank 0, whose results are stored by then, it is a little quicker
-// than on the others. A rank above 0 that ends with another status than 0 and that nobody follows into the barrier
-// leaves without either: the others continue (under --enable-recovery). Errors of single messages (a peer that is gone)
-// are not fatal: the message is dropped, as to any dead rank.
-std::unique_ptr<Comm> mpi_comm(int* argc, char*** argv);
 
 }  // namespace rlgo::comm

@@ -65,4 +65,13 @@ Json searches_json(std::span<const search::SearchRow> rows, const rules::RuleSet
   return out;
 }
 
+Json rows_json(std::span<const ValueRow> rows) {
+  Json out = Json::array();
+  for (const auto& row : rows) {
+    Json& cells = out.emplace_back(Json::object());
+    for (const auto& [name, value] : row) std::visit([&, &name = name](const auto& v) { cells[name] = v; }, value);
+  }
+  return out;
+}
+
 }  // namespace rlgo::report

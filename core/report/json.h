@@ -1,10 +1,14 @@
 // Results as JSON: the parts that documents of several commands share (docs/json.md).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
@@ -25,5 +29,8 @@ Json rules_json(const rules::RuleSet& rules);
 Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us);
 // An object for each search: members of "searches" of the document "rlgo.search/1".
 Json searches_json(std::span<const search::SearchRow> rows, const rules::RuleSet& rules);
+// Named values of a row, and an object for each row.
+using ValueRow = std::vector<std::pair<std::string, std::variant<int64_t, double, std::string>>>;
+Json rows_json(std::span<const ValueRow> rows);
 
 }  // namespace rlgo::report

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 
 #include "core/base/error.h"
@@ -82,6 +83,16 @@ std::vector<std::string> graphs_of(const std::string& list) {
   if (graphs.empty())
     fail_usage("no graph is given; use --graph NAME (a zoo graph), --graph model.onnx, or --graph zoo");
   return graphs;
+}
+
+std::string label_of(const std::string& name, std::vector<std::string>& taken) {
+  std::string stem = std::filesystem::path(name).stem().string();
+  if (stem.empty()) stem = "graph";
+  std::ranges::replace(stem, ',', '_');
+  std::string label = stem;
+  for (int k = 2; std::ranges::count(taken, label) > 0; ++k) label = fmt::format("{}-{}", stem, k);
+  taken.push_back(label);
+  return label;
 }
 
 int64_t parameter_count(const graph::Graph& graph) {

@@ -34,6 +34,9 @@ std::vector<std::string> names();
 // "all" for every graph but the toys; other names and files are left as they are. Throws UsageError where it names
 // none.
 std::vector<std::string> graphs_of(const std::string& list);
+// A short name for a graph that none of `taken` is, to which it is added: "resnet50", "model-2" for the second
+// model.onnx.
+std::string label_of(const std::string& name, std::vector<std::string>& taken);
 
 // Scalars in all weights but the running statistics of batch norms: what frameworks print as the parameter count.
 int64_t parameter_count(const graph::Graph& graph);

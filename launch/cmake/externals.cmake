@@ -22,27 +22,12 @@ find_package(Boost REQUIRED COMPONENTS program_options)
 add_library(rlgo_ext_boost_po INTERFACE)
 target_link_libraries(rlgo_ext_boost_po INTERFACE Boost::program_options)
 
-find_package(LibTorch REQUIRED)
-add_library(rlgo_ext_torch INTERFACE)
-target_link_libraries(rlgo_ext_torch INTERFACE LibTorch::LibTorch ${CMAKE_DL_LIBS})
-
 find_package(Protobuf REQUIRED)
 file(GLOB _onnx_folders "${RLGO_CACHE_DIR}/onnx-*")
 find_package(ONNX 1.21 REQUIRED CONFIG HINTS ${_onnx_folders})
 add_library(rlgo_ext_onnx INTERFACE)
 target_link_libraries(rlgo_ext_onnx INTERFACE ONNX::onnx)
 target_include_directories(rlgo_ext_onnx SYSTEM INTERFACE "${ONNX_DIR}/../../../include")  # its own targets name none
-
-find_package(MPI REQUIRED COMPONENTS C)
-add_library(rlgo_ext_mpi INTERFACE)
-target_link_libraries(rlgo_ext_mpi INTERFACE MPI::MPI_C)
-target_compile_definitions(rlgo_ext_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-
-find_package(HDF5 REQUIRED COMPONENTS C)
-add_library(rlgo_ext_hdf5 INTERFACE)
-# The C library alone: what Debian's own wrapper adds (curl, crypto, static pthread) nobody calls.
-target_link_libraries(rlgo_ext_hdf5 INTERFACE "$<TARGET_FILE:hdf5::hdf5>")
-target_include_directories(rlgo_ext_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 
 find_path(CBC_INCLUDE_DIR coin/Cbc_C_Interface.h REQUIRED)
 find_library(CBC_LIBRARY CbcSolver REQUIRED)
@@ -61,7 +46,27 @@ target_link_libraries(rlgo_ext_z3 INTERFACE Z3::Z3)
 # nccl: headers of CUDA and NCCL and RLGO_WITH_CUDA=1 where a toolkit is found, nothing elsewhere. The libraries
 # themselves are linked by plug-ins only (rlgo_cuda_plugin), so that rlgo starts where they are missing.
 add_library(rlgo_ext_nccl INTERFACE)
-include(cuda)
+
+# What only training needs. Modules that link one of these are left out of a build without (rlgo_present_modules).
+set(RLGO_TRAINING_EXTERNALS torch mpi hdf5)
+if(RLGO_TRAINING)
+  find_package(LibTorch REQUIRED)
+  add_library(rlgo_ext_torch INTERFACE)
+  target_link_libraries(rlgo_ext_torch INTERFACE LibTorch::LibTorch ${CMAKE_DL_LIBS})
+
+  find_package(MPI REQUIRED COMPONENTS C)
+  add_library(rlgo_ext_mpi INTERFACE)
+  target_link_libraries(rlgo_ext_mpi INTERFACE MPI::MPI_C)
+  target_compile_definitions(rlgo_ext_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+
+  find_package(HDF5 REQUIRED COMPONENTS C)
+  add_library(rlgo_ext_hdf5 INTERFACE)
+  # The C library alone: what Debian's own wrapper adds (curl, crypto, static pthread) nobody calls.
+  target_link_libraries(rlgo_ext_hdf5 INTERFACE "$<TARGET_FILE:hdf5::hdf5>")
+  target_include_directories(rlgo_ext_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+
+  include(cuda)
+endif()
 
 # nanobind: launch/python links it by nanobind's own functions, which name the interpreter too.
 add_library(rlgo_ext_nanobind INTERFACE)

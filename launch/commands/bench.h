@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "launch/commands/command.h"
-#include "launch/config.h"
 #include "launch/output.h"
+#include "launch/problem.h"
 
 namespace rlgo::launch {
 
-// rlgo bench scale, growth, same, groups, profile: the usage of rlgo bench says what each does.
-int run_bench_scale(Context& context);
+// rlgo bench growth, same, groups, profile: the usage of rlgo bench says what each does.
 int run_bench_growth(Context& context);
 int run_bench_same(Context& context);
 int run_bench_groups(Context& context);
@@ -19,6 +18,6 @@ int run_bench_kernels(Context& context);
 int run_bench_profile(Context& context);
 // With --target: how well the prices of an external runtime tell its times of whole models, for each graph and
 // `variants` graphs that random rewriting makes of it. Says a line each; members of "graphs" of "rlgo.bench/1".
-Json bench_target(const Output& output, const RunConfig& config, const std::vector<std::string>& graphs, int variants);
+Json bench_target(const Output& output, const Problem& config, const std::vector<std::string>& graphs, int variants);
 
 }  // namespace rlgo::launch

@@ -6,11 +6,11 @@
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/measure/growth.h"
 #include "core/onnx/onnx.h"
 #include "core/zoo/growth.h"
 #include "launch/commands/bench.h"
 #include "launch/signals.h"
-#include "learner/session/growth.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -63,7 +63,7 @@ int run_bench_growth(Context& context) {
   }
   const Output output(output_options);
   const TemporaryFolder folder("rlgo-growth");
-  std::vector<learner::GrowthRow> rows;
+  std::vector<measure::GrowthRow> rows;
   output.say("family    operators  part       seconds    CPU s  peak MiB\n");
   for (const auto& family : growth.families) {
     for (const auto& size : growth.sizes) {
@@ -75,20 +75,20 @@ int run_bench_growth(Context& context) {
                             model);
       for (const auto& part : growth.parts) {
         if (signalled()) fail("stopped by a signal; {} rows were measured", rows.size());
-        learner::GrowthRow row{.family = family, .part = part, .operators = *operators};
-        learner::run_child(command_of(growth, part, model), growth.most_seconds, signalled, row);
+        measure::GrowthRow row{.family = family, .part = part, .operators = *operators};
+        measure::run_child(command_of(growth, part, model), growth.most_seconds, signalled, row);
         output.say(fmt::format("{:<9} {:>9}  {:<8} {:>9.2f} {:>8.2f} {:>9.0f}{}\n", family, row.operators, part,
                                row.seconds, row.cpu_s, row.peak_mib,
                                row.status == 0 || row.status == 3 ? "" : fmt::format("  status {}", row.status)));
         rows.push_back(row);
-        if (!growth.csv.empty()) atomic_write(growth.csv, learner::csv_of(rows));
+        if (!growth.csv.empty()) atomic_write(growth.csv, measure::csv_of(rows));
       }
       fs::remove(model);
     }
   }
-  output.say(learner::exponents_of(rows));
+  output.say(measure::exponents_of(rows));
   Json table = Json::array();
-  for (const learner::GrowthRow& r : rows)
+  for (const measure::GrowthRow& r : rows)
     table.push_back({{"family", r.family},
                      {"operators", r.operators},
                      {"part", r.part},

@@ -11,7 +11,7 @@
 #include "core/rules/rule_choice.h"
 #include "launch/commands/bench.h"
 #include "launch/model.h"
-#include "launch/run_parts.h"
+#include "launch/problem.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 
@@ -24,7 +24,7 @@ using Say = std::function<void(const std::string&)>;
 template <typename BenchOptions>
 int bench_runtime(Context& context, const std::string& usage, const std::string& kind,
                   Json (*bench)(const BenchOptions&, cost::Runtime&, const std::function<bool()>&, const Say&)) {
-  RunConfig config;
+  Problem config;
   config.cost.target.runtime = "auto";
   BenchOptions of_bench;
   OutputOptions output_options;
@@ -48,7 +48,7 @@ int bench_runtime(Context& context, const std::string& usage, const std::string&
 
 }  // namespace
 
-Json bench_target(const Output& output, const RunConfig& config, const std::vector<std::string>& graphs, int variants) {
+Json bench_target(const Output& output, const Problem& config, const std::vector<std::string>& graphs, int variants) {
   if (config.cost.kind == CostKind::analytic)
     fail_usage("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();

@@ -3,7 +3,6 @@
 
 #include <exception>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,9 @@ namespace rlgo::launch {
 // Exit statuses of every command; what else one ends with, its --help states (docs/cli.md).
 constexpr int kFailedStatus = 1;  // bad input, or the work failed
 constexpr int kUsageStatus = 2;   // the command line is wrong, whatever files there are (UsageError)
+// A run that stored its state and wants to be started again with --resume: too few actors were left, a learner died, or
+// a batch system asked for the machine (sysexits' EX_TEMPFAIL).
+constexpr int kRestartStatus = 75;
 int exit_status(const std::exception& error);
 
 struct Context {
@@ -30,6 +32,7 @@ struct Command {
   const char* name;
   const char* help;              // one line
   bool parallel;                 // runs on all ranks of an mpirun; others refuse more than one
+  bool training;                 // needs a build with training
   int (*run)(Context& context);  // exit status
 };
 
@@ -48,15 +51,12 @@ struct CommandDescription {
 
 bool asks_for_help(const std::vector<std::string>& arguments);  // --help or -h
 
-std::span<const Command> commands();  // in the order of --help
-// Throws Error naming the nearest where there is none of this name.
+std::vector<Command> commands();  // those of this build, in the order of --help
+// Throws Error naming the nearest where there is none of this name, or saying that this build does not have it.
 const Command& find_command(const std::string& name);
 
-int run_train(Context& context);  // the subcommands; exit status
-int run_bench(Context& context);
-int run_evaluate(Context& context);
+int run_bench(Context& context);  // the subcommands; exit status
 int run_inspect(Context& context);
-int run_replay(Context& context);
 int run_optimise(Context& context);
 int run_compare(Context& context);
 int run_search(Context& context);
@@ -67,8 +67,11 @@ int run_man(Context& context);
 // The words that may follow `rlgo bench`, in the order of its help.
 struct BenchPart {
   const char* name;
+  const char* help;              // one line
   int (*run)(Context& context);  // arguments after the word; exit status
+  bool training = false;         // needs a build with training
 };
-std::span<const BenchPart> bench_parts();
+std::vector<BenchPart> bench_parts();  // those of this build
+std::string bench_usage();             // the head of its help
 
 }  // namespace rlgo::launch

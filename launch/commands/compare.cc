@@ -6,7 +6,7 @@
 #include "core/optimise/compare.h"
 #include "launch/commands/command.h"
 #include "launch/output.h"
-#include "launch/run_parts.h"
+#include "launch/problem.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 
@@ -24,7 +24,7 @@ constexpr int kSlowerStatus = 3, kOtherOutputsStatus = 1;
 }  // namespace
 
 int run_compare(Context& context) {
-  RunConfig config;
+  Problem config;
   config.cost.target.runtime = "auto";
   optimise::CompareModelsOptions compare;
   OutputOptions output_options;

@@ -15,11 +15,11 @@
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/output.h"
+#include "launch/problem.h"
 #include "launch/revision.h"
-#include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/target.h"
-#include "learner/session/trained_search.h"
+#include "launch/training.h"
 
 namespace rlgo::launch {
 namespace {
@@ -33,7 +33,7 @@ constexpr int kNothingFoundStatus = 3;
 
 struct Request {
   optimise::OptimiseOptions options;
-  RunConfig config;  // model, rules, target, costs, checks
+  Problem config;  // model, rules, target, costs, checks
   OutputOptions output;
 };
 
@@ -95,7 +95,7 @@ int run_optimise(Context& context) {
   request.options.others = {report_path, request.output.json};
   const Log log{output.log(LogLevel::warning)};
   StatusLine line = output.status_line();
-  const RunConfig& config = request.config;
+  const Problem& config = request.config;
   optimise::OptimiseParts parts;
   parts.rules = rules::rules_to_optimise(config.rules);
   if (!parts.rules->remark().empty()) log.warn("{}", parts.rules->remark());
@@ -104,7 +104,7 @@ int run_optimise(Context& context) {
     parts.formula = cost::analytic_cost(config.cost.profile);
   else if (config.cost.profile != CostOptions().profile)
     fail_usage("--cost.profile names the constants of a formula; it goes with --cost analytic");
-  parts.train = learner::search_by_training;
+  if (request.options.method == "train") parts.train = training_for("--method train").search;
   parts.version = fmt::format("{} ({})", kVersion, kRevision);
   const optimise::Result result = optimise::optimise(engine_options(request), parts, log, line, signalled);
   line.clear();

@@ -12,7 +12,6 @@
 #include "core/options/options.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
-#include "launch/run_parts.h"
 
 namespace rlgo::launch {
 namespace {

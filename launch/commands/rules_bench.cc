@@ -11,7 +11,6 @@
 #include "launch/model.h"
 #include "launch/output.h"
 #include "launch/signals.h"
-#include "learner/session/scale.h"
 
 namespace rlgo::launch {
 
@@ -40,8 +39,8 @@ int run_rules_bench(const std::vector<std::string>& arguments) {
   bench.show = [&](const std::string& text) { text.empty() ? line.clear() : line.show(text); };
   bench.say = [&](const std::string& text) { output.say(text + "\n"); };
   Json body = {{"generate", nullptr}, {"prove", nullptr}, {"match", nullptr}, {"soundness", nullptr}};
-  if (asked("generate")) body["generate"] = learner::to_json(rulegen::bench_generate(bench));
-  if (asked("prove")) body["prove"] = learner::to_json(rulegen::bench_prove(bench));
+  if (asked("generate")) body["generate"] = report::rows_json(rulegen::bench_generate(bench));
+  if (asked("prove")) body["prove"] = report::rows_json(rulegen::bench_prove(bench));
   if (asked("match")) {
     std::vector<std::pair<std::string, graph::Graph>> models;
     for (const auto& name : graphs) {
@@ -49,9 +48,9 @@ int run_rules_bench(const std::vector<std::string>& arguments) {
       wanted.graph = name;
       models.emplace_back(name, load_model(wanted, false).graph);
     }
-    body["match"] = learner::to_json(rulegen::bench_match(models, bench));
+    body["match"] = report::rows_json(rulegen::bench_match(models, bench));
   }
-  if (asked("soundness")) body["soundness"] = learner::to_json(rulegen::bench_soundness(bench));
+  if (asked("soundness")) body["soundness"] = report::rows_json(rulegen::bench_soundness(bench));
   const int status = !signalled() ? 0 : 1;
   output.document("bench-rules", status, options, std::move(body));
   return status;

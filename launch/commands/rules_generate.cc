@@ -15,7 +15,6 @@
 #include "core/rulegen/generate/generate.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
-#include "launch/run_parts.h"
 #include "launch/signals.h"
 
 namespace rlgo::launch {

@@ -9,7 +9,6 @@
 #include "core/rules/rule_choice.h"
 #include "launch/commands/rules.h"
 #include "launch/model.h"
-#include "launch/run_parts.h"
 
 namespace rlgo::launch {
 

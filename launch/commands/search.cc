@@ -17,10 +17,9 @@
 #include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/output.h"
-#include "launch/run_parts.h"
+#include "launch/problem.h"
 #include "launch/signals.h"
 #include "launch/target.h"
-#include "learner/session/run_graph.h"
 
 namespace rlgo::launch {
 namespace fs = std::filesystem;
@@ -34,7 +33,7 @@ constexpr const char* kUsage =
     "Ctrl-C ends it with the best graph so far.\n";
 
 struct SearchConfig {
-  RunConfig run;  // what is rewritten, by which rules, at which costs
+  Problem run;  // what is rewritten, by which rules, at which costs
   search::Options search;
   std::vector<std::string> method, methods;
   double seconds = 0;  // of one search; 0: no limit
@@ -135,7 +134,8 @@ class GraphSearch {
         best_.traced ? optimise::replayed(model_, rules_, best_.trace) : optimise::Replayed{best_.graph, {}, {}, {}};
     optimise::CheckOptions checks = config_.run.check;
     checks.seed = config_.run.seed;
-    const auto verdict = optimise::judge(model_, after, *cost_->prices().runtime, checks, signalled);
+    const auto runtime = cost_->prices().runtime ? cost_->prices().runtime : start_runtime(config_.run);
+    const auto verdict = optimise::judge(model_, after, *runtime, checks, signalled);
     if (best_.traced)
       atomic_write(folder / "best.trace", to_text(optimise::trace_file(model_, rules_, best_.trace, *cost_), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
@@ -213,7 +213,7 @@ Json run_all(SearchConfig config) {
     }
     if (!config.out.empty())
       written.push_back(search.write(graphs.size() == 1 ? fs::path(config.out)
-                                                        : fs::path(config.out) / learner::label_of(graph, labels)));
+                                                        : fs::path(config.out) / zoo::label_of(graph, labels)));
   }
   output.say(to_text(rows));
   return {{"searches", report::searches_json(rows, *rules)},

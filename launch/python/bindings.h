@@ -52,5 +52,6 @@ void bind_rules(nb::module_& module);
 void bind_cost(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_env(nb::module_& module);
+void bind_optimise(nb::module_& module);
 
 }  // namespace rlgo::python

@@ -8,7 +8,7 @@
 #include "actors/policy.h"
 #include "core/exec/device.h"
 #include "core/mdp/mdp.h"
-#include "launch/config.h"
+#include "launch/train/config.h"
 #include "learner/algorithm.h"
 
 namespace rlgo::launch {

@@ -5,7 +5,7 @@
 
 #include "core/comm/mailbox.h"
 #include "core/exec/device.h"
-#include "launch/config.h"
+#include "launch/train/config.h"
 #include "learner/session/learners.h"
 
 namespace rlgo::launch {

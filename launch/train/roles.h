@@ -8,14 +8,10 @@
 
 #include "core/comm/comm.h"
 #include "core/comm/mailbox.h"
-#include "launch/config.h"
+#include "launch/train/config.h"
 #include "launch/train/followers.h"
 
 namespace rlgo::launch {
-
-// Exit status of a run that stored its state and wants to be started again with --resume: too few actors were left, a
-// learner died, or a batch system asked for the machine (sysexits' EX_TEMPFAIL).
-constexpr int kRestartStatus = 75;
 
 // Rank 0 reads, times operators and resumes before the others may begin; meanwhile it gives signs of life (a heartbeat
 // a second, but for single long steps). Where they stop for this long it is thought dead.

@@ -1,7 +1,7 @@
 // The report of a run, by its options.
 #pragma once
 
-#include "launch/config.h"
+#include "launch/train/config.h"
 #include "learner/session/run_graph.h"
 #include "learner/session/run_report.h"
 

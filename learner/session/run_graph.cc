@@ -9,6 +9,7 @@
 #include "core/base/usage.h"
 #include "core/env/playground.h"
 #include "core/rules/trace.h"
+#include "core/zoo/zoo.h"
 #include "learner/loop.h"
 #include "learner/session/resume.h"
 
@@ -20,23 +21,13 @@ std::string of_graph(const char* what, size_t k) { return k == 0 ? what : fmt::f
 
 }  // namespace
 
-std::string label_of(const std::string& name, std::vector<std::string>& taken) {
-  std::string stem = std::filesystem::path(name).stem().string();
-  if (stem.empty()) stem = "graph";
-  std::ranges::replace(stem, ',', '_');
-  std::string label = stem;
-  for (int k = 2; std::ranges::count(taken, label) > 0; ++k) label = fmt::format("{}-{}", stem, k);
-  taken.push_back(label);
-  return label;
-}
-
 std::vector<RunGraph> load_graphs(const optimise::ModelOptions& options, bool with_weights) {
   std::vector<RunGraph> graphs;
   std::vector<std::string> labels;
   for (const auto& one : optimise::each_model(options)) {
     if (std::ranges::any_of(graphs, [&](const RunGraph& other) { return other.name == one.graph; }))
       fail_usage("--graph {}: '{}' is named twice", options.graph, one.graph);
-    RunGraph graph{one.graph, label_of(one.graph, labels), optimise::load_model(one, with_weights)};
+    RunGraph graph{one.graph, zoo::label_of(one.graph, labels), optimise::load_model(one, with_weights)};
     optimise::check_rewritable(graph.model, one.graph);
     graphs.push_back(std::move(graph));
   }

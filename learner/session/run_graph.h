@@ -30,9 +30,6 @@ struct RunGraph {
   std::unique_ptr<Gains> gains = {};              // of episodes in windows; null: there are none
 };
 
-// A short name for a graph that none of `taken` is, to which it is added: "resnet50", "model-2" for the second
-// model.onnx.
-std::string label_of(const std::string& name, std::vector<std::string>& taken);
 // Reads the models that options name: see optimise::each_model. Throws Error where one cannot be rewritten, and
 // UsageError where one is named twice.
 std::vector<RunGraph> load_graphs(const optimise::ModelOptions& options, bool with_weights);

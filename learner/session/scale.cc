@@ -168,15 +168,6 @@ MetricRow cells(const std::string& graph, const std::string& agent, int learners
           {"idle_cpu", r.idle_cpu}};
 }
 
-report::Json to_json(const std::vector<MetricRow>& rows) {
-  report::Json out = report::Json::array();
-  for (const auto& row : rows) {
-    report::Json& cells = out.emplace_back(report::Json::object());
-    for (const auto& [name, value] : row) std::visit([&, &name = name](const auto& v) { cells[name] = v; }, value);
-  }
-  return out;
-}
-
 std::string csv_of(const std::vector<MetricRow>& rows) {
   std::string text;
   for (const auto& row : rows) {

@@ -6,7 +6,6 @@
 
 #include "actors/policy.h"
 #include "core/mdp/mdp.h"
-#include "core/report/json.h"
 #include "learner/metrics.h"
 #include "learner/session/scale_job.h"
 
@@ -41,8 +40,6 @@ ScaleRow measure_actors(const ScaleJobOptions& job, const LoopSpeed& bare, doubl
 MetricRow cells(const std::string& graph, const std::string& agent, int learners, const ScaleRow& row,
                 const ScaleRow& one, unsigned cores);
 std::string csv_of(const std::vector<MetricRow>& rows);
-// An object for each row.
-report::Json to_json(const std::vector<MetricRow>& rows);
 // For people: a heading, and a row.
 extern const char* const kScaleHeading;
 std::string to_text(const ScaleRow& row, const ScaleRow& one);

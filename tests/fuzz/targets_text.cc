@@ -13,7 +13,7 @@
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
 #include "core/zoo/zoo.h"
-#include "launch/config.h"
+#include "launch/train/config.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/targets.h"
 

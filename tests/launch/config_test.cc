@@ -1,4 +1,4 @@
-#include "launch/config.h"
+#include "launch/train/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

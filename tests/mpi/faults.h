@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/comm/comm.h"
+#include "core/comm/mpi/mpi_comm.h"
 
 namespace rlgo::test {
 

@@ -9,7 +9,7 @@ import unittest
 import _package  # noqa: F401
 import rlgo
 
-BRIEF = {"seconds": 1.0, "target": "libtorch"}
+BRIEF = {"seconds": 1.0, "target": "onnxruntime"}
 
 
 class Compare(unittest.TestCase):

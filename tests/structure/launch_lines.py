@@ -1,6 +1,6 @@
 """launch wires: it parses options, calls modules and prints. What computes belongs to a module; a bound on its lines of C++ holds it to that.
 
-launch/python is a room of its own (launch/modules.tsv) and does not count.
+launch/train counts; launch/python is a room of its own (launch/modules.tsv) and does not.
     tests/structure/launch_lines.py [FOLDER]
 """
 
@@ -8,12 +8,13 @@ import os
 import pathlib
 import sys
 
-MOST_LINES = 4100
+MOST_LINES = 4350
 
 
 def lines_of(root):
     """{path from the root: lines} of launch's own C++ files."""
     rooms = [line.split("\t")[0] for line in (root / "launch/modules.tsv").read_text().splitlines() if line.startswith("launch/")]
+    rooms.remove("launch/train")
     files = [p for p in (root / "launch").rglob("*") if p.suffix in (".cc", ".h")]
     named = {p.relative_to(root).as_posix(): len(p.read_text().splitlines()) for p in files}
     return {path: count for path, count in named.items() if not any(path.startswith(room + "/") for room in rooms)}

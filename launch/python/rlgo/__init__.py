@@ -9,6 +9,12 @@
 "rlgo/Rewrite-v0". Times are in microseconds (`_us`), sizes in elements, unless a name says otherwise.
 """
 
+try:
+    from . import _core
+except ImportError as error:
+    import rlgo_command
+
+    raise ImportError(f"rlgo cannot be loaded: {rlgo_command.why_not() or error}") from error
 from . import rules
 from ._core import CostModel, Error, UsageError, version as __version__
 from ._compare import Comparison, compare

@@ -10,9 +10,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import _core
 from ._kinds import NUMBER, PATH, TEXT, WHOLE, takes
 from ._model import ModelLike, Sizes, mapping_of, model_file, sizes_of
-from ._optimise import load_torch, numbers_text
+from ._optimise import numbers_text
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,6 @@ def compare(
 
     Raises rlgo.Error where a model cannot be read or run, or where names or types of inputs and outputs differ.
     """
-    native = load_torch()
     request = {
         "target": target,
         "seconds": float(seconds),
@@ -81,7 +81,7 @@ def compare(
     with ExitStack() as files:
         for name, model in (("first", first), ("second", second)):
             request[name] = files.enter_context(model_file(model, zoo_as_file=True))
-        document, evidence = native.compare(request)
+        document, evidence = _core.compare(request)
     found = json.loads(document)
     latency = found["latency"]
     high = float("inf") if latency["ratio_high"] is None else latency["ratio_high"]

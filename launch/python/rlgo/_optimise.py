@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import filecmp
-import importlib.metadata
-import importlib.util
 import logging
 import os
 import shutil
@@ -126,29 +123,6 @@ def _copy(source: Path, target: Path) -> None:
             raise
 
 
-def load_torch() -> Any:
-    """The extension module that needs LibTorch. Loads the libraries of the torch package, not torch itself."""
-    found = importlib.util.find_spec("torch")
-    if found is None or not found.origin:
-        raise _core.Error("rlgo.optimise checks models with LibTorch, which is not installed: pip install 'rlgo[torch]'")
-    library = Path(found.origin).parent / "lib" / "libtorch_cpu.so"
-    if "torch" not in sys.modules:
-        try:
-            ctypes.CDLL(str(library.with_name("libc10.so")))
-            ctypes.CDLL(str(library))
-        except OSError as error:
-            raise _core.Error(f"LibTorch cannot be loaded from {library.parent}: {error}") from error
-    try:
-        from . import _torch
-    except ImportError as error:
-        version = importlib.metadata.version("torch")
-        raise _core.Error(f"rlgo was built for another torch than {version}: {error}; pip install 'rlgo[torch]' brings the right one") from error
-    version = importlib.metadata.version("torch")
-    if version.split("+")[0].split(".")[:2] != _torch.torch_version.split("."):
-        raise _core.Error(f"rlgo was built for torch {_torch.torch_version}, but {version} is installed; pip install 'rlgo[torch]' brings the right one")
-    return _torch
-
-
 class _Folder:
     """A temporary folder that lives as long as the object."""
 
@@ -220,8 +194,8 @@ def optimise(
 
     model: path of an ONNX file, a zoo graph's name, an onnx.ModelProto, or a model's bytes.
     out: where to write the faster model; only written where it is faster (or `force`). None: see Result.model, save().
-    target: the runtime that will serve the model: "auto" (onnxruntime where installed, else libtorch), "libtorch",
-        "onnxruntime", another one that rlgo has a measurer for, or a measurer's command.
+    target: the runtime that will serve the model: "auto" (onnxruntime), "onnxruntime", another one that rlgo has a
+        measurer for, or a measurer's command. LibTorch is for the command of a full build alone.
     seconds: for all of it, about, >= 1.
     sizes: sizes (>= 2) of open dimensions at which it is timed, {"batch": 4}; dims: sizes that they get for good.
     inputs: numbers for inputs whose values matter, {"rate": 16000}: one number, or one for each element.
@@ -237,7 +211,6 @@ def optimise(
     Ctrl-C raises KeyboardInterrupt; nothing is written then. Raises rlgo.Error with the message of the command line, and
     rlgo.UsageError for what no call may ask.
     """
-    native = load_torch()
     if not seconds >= 1:
         raise _core.UsageError(f"seconds is {seconds}; expected at least 1")
     if cost not in ("measured", "analytic"):
@@ -268,7 +241,7 @@ def optimise(
     }
     with model_file(model, zoo_as_file=True) as file, Bar(progress, seconds) as bar:
         request["model"] = file
-        found = native.optimise(request, bar.show, lambda level, text: _LOG.log(_LEVELS[min(level, 2)], text))
+        found = _core.optimise(request, bar.show, lambda level, text: _LOG.log(_LEVELS[min(level, 2)], text))
         told = found.as_dict()
         if not told["written"]:
             path = _unchanged(model, file, keep)

@@ -10,11 +10,9 @@
 #include "core/base/options.h"
 #include "core/env/rewrite_env.h"
 #include "core/nets/options.h"
-#include "core/optimise/cost_options.h"
-#include "core/optimise/verify.h"
 #include "core/options/options.h"
-#include "launch/model.h"
 #include "launch/output.h"
+#include "launch/problem.h"
 #include "learner/checkpoint.h"
 #include "learner/dream/options.h"
 #include "learner/loop_options.h"
@@ -23,11 +21,6 @@
 
 namespace rlgo::launch {
 
-using optimise::CostKind;
-using optimise::CostOptions;
-using optimise::kCostKinds;
-using optimise::TargetOptions;
-
 // Who chooses the rewrites.
 enum class Agent : uint8_t { model_free, model_based, hybrid, random };
 inline constexpr Named<Agent> kAgents[] = {{"model-free", Agent::model_free},
@@ -35,13 +28,7 @@ inline constexpr Named<Agent> kAgents[] = {{"model-free", Agent::model_free},
                                            {"hybrid", Agent::hybrid},
                                            {"random", Agent::random}};
 
-struct RunConfig {
-  ModelOptions model;
-  std::vector<std::string> rules;  // see rule_choice.h; empty: the shipped, proved ones
-  CostOptions cost;
-  std::string device = "auto";  // see exec::resolve_device
-  uint64_t seed = 0;            // names all random streams
-
+struct RunConfig : Problem {
   Agent agent = Agent::model_free;
   learner::LoopOptions loop;
   actors::InferenceOptions inference;
@@ -58,13 +45,11 @@ struct RunConfig {
   bool store_rollouts = true;
   replay::WriterOptions store;
   learner::CheckpointOptions checkpoint;
-  optimise::CheckOptions check;
   OutputOptions output;  // of rlgo train; declared there
   bool polish = true;    // searches continue from the best graph and from the unmodified one; the cheapest is taken
   double polish_s = 10;  // s
 
   bool has_world_model() const { return agent == Agent::model_based || agent == Agent::hybrid; }
-  bool is_external() const { return cost.target.runtime != "libtorch"; }  // a measurer's runtime
 };
 
 // Every option of a run, bound to `config`.
@@ -79,14 +64,9 @@ void check_ranks(const RunConfig& config, int ranks);
 // config.dream with what follows from options of other parts: the encoder's size, the length of a dream, ...
 learner::DreamAgentOptions dream_agent_options(const RunConfig& config);
 
-// The parts of that declaration, for commands that need no more. What is rewritten, by which rules, at which costs:
-// graph, dim, size, rules, cost, target, device, seed.
-void declare_problem(Options& options, RunConfig& config);
-// Everything else: of it agent, epochs, ... are listed by --help.
+// Everything but declare_problem()'s: of it agent, epochs, ... are listed by --help.
 void declare_run(Options& options, RunConfig& config);
 // What learns, and in what: env.*, gnn.*, policy.*, ppo.*, wm.*, dream.*, hybrid.*, train.*.
 void declare_agent(OptionSink& sink, RunConfig& config);
-// Details of what declare_problem declares: zoo.*, cost.*, target.python.
-void declare_details(OptionSink& sink, RunConfig& config);
 
 }  // namespace rlgo::launch

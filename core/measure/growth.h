@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace rlgo::learner {
+namespace rlgo::measure {
 
 // One process: what it took.
 struct GrowthRow {
@@ -25,4 +25,4 @@ std::string csv_of(const std::vector<GrowthRow>& rows);
 // A line for each family and part: the exponent p of time ~ operators^p between the two largest sizes.
 std::string exponents_of(const std::vector<GrowthRow>& rows);
 
-}  // namespace rlgo::learner
+}  // namespace rlgo::measure

@@ -4,10 +4,10 @@
 #include "core/base/error.h"
 #include "core/base/text_file.h"
 #include "core/base/usage.h"
-#include "launch/commands/command.h"
-#include "launch/target.h"
+#include "launch/train/commands.h"
 #include "launch/train/followers.h"
 #include "launch/train/roles.h"
+#include "launch/train/run_parts.h"
 #include "learner/session/run_folder.h"
 
 namespace rlgo::launch {

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/base/watchdog.h"
-#include "core/comm/comm.h"
+#include "core/comm/mpi/mpi_comm.h"
 
 namespace rlgo::comm {
 namespace {

@@ -1,4 +1,4 @@
-#include "learner/session/growth.h"
+#include "core/measure/growth.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/stopwatch.h"
 
-namespace rlgo::learner {
+namespace rlgo::measure {
 
 void run_child(const std::vector<std::string>& words, double most_seconds, const std::function<bool()>& stop,
                GrowthRow& row) {
@@ -70,4 +70,4 @@ std::string exponents_of(const std::vector<GrowthRow>& rows) {
   return text;
 }
 
-}  // namespace rlgo::learner
+}  // namespace rlgo::measure

@@ -1,6 +1,4 @@
-// rlgo._torch: what needs LibTorch, that of the torch package next to it. Holds what rlgo.optimise does.
-#include <torch/version.h>
-
+// What rlgo.optimise and rlgo.compare do.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -16,7 +14,6 @@
 #include "core/rules/rule_choice.h"
 #include "core/search/search.h"
 #include "launch/python/bindings.h"
-#include "launch/python/errors.h"
 #include "launch/python/interrupt.h"
 #include "launch/revision.h"
 #include "launch/target.h"
@@ -26,7 +23,7 @@ namespace {
 
 struct Request {
   optimise::OptimiseOptions options;
-  launch::RunConfig config;  // rules, target, costs
+  launch::Problem config;  // rules, target, costs
   std::vector<std::string> rules;
 };
 
@@ -117,7 +114,7 @@ nb::tuple compare_models(const nb::dict& d) {
   options.sets = nb::cast<int64_t>(d["sets"]);
   options.tolerance = nb::cast<double>(d["tolerance"]);
   options.seed = nb::cast<uint64_t>(d["seed"]);
-  launch::RunConfig config;
+  launch::Problem config;
   config.cost.target.runtime = text("target");
   config.cost.target.python = text("python");
   config.cost.timing.threads = nb::cast<int>(d["threads"]);
@@ -206,16 +203,13 @@ nb::dict as_dict(const optimise::Result& r) {
 }
 
 }  // namespace
-}  // namespace rlgo::python
 
-NB_MODULE(_torch, m) {
-  using namespace rlgo::python;
-  m.doc() = "What rlgo does with LibTorch. rlgo loads it when rlgo.optimise or rlgo.compare is called.";
-  take_errors();
-  nb::class_<rlgo::optimise::Result>(m, "NativeResult")
-      .def("as_dict", &as_dict)
-      .def("html", [](const rlgo::optimise::Result& r) { return rlgo::optimise::to_html(r); });
+void bind_optimise(nb::module_& m) {
+  nb::class_<optimise::Result>(m, "NativeResult").def("as_dict", &as_dict).def("html", [](const optimise::Result& r) {
+    return optimise::to_html(r);
+  });
   m.def("optimise", &optimise_model, nb::arg("options"), nb::arg("progress"), nb::arg("log"));
   m.def("compare", &compare_models, nb::arg("options"));
-  m.attr("torch_version") = fmt::format("{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
 }
+
+}  // namespace rlgo::python

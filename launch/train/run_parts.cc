@@ -1,14 +1,33 @@
-#include "launch/run_parts.h"
+#include "launch/train/run_parts.h"
+
+#include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/usage.h"
-#include "core/cost/profile.h"
 #include "core/env/playground.h"
 #include "launch/revision.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
 
 namespace rlgo::launch {
+namespace {
+
+// A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
+void check_target_of_run(const Options& options, const RunConfig& config, const std::filesystem::path& folder) {
+  const auto& [runtime, python] = config.cost.target;
+  const auto names = optimise::known_targets();
+  const bool known = std::ranges::find(names, runtime) != names.end();
+  const auto refuse = [&](const char* option, const std::string& value) {
+    fail(
+        "{}: its config.cfg asks to run '{}'; a command of a run folder is not run unless the command line says it "
+        "too: "
+        "--{} '{}'",
+        folder.string(), value, option, value);
+  };
+  if (!known && options.source("target") == Source::resumed) refuse("target", runtime);
+  if (!python.empty() && options.source("target.python") == Source::resumed) refuse("target.python", python);
+}
+
+}  // namespace
 
 learner::TimerOf timer_of(const RunConfig& config) {
   if (config.env.reward != env::Reward::measured) return [](const LoadedModel&) { return optimise::WholeTimer(); };
@@ -36,18 +55,9 @@ replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec s
   return header;
 }
 
-optimise::Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime) {
-  optimise::Prices prices;
-  prices.runtime = runtime ? std::move(runtime) : start_runtime(config);
-  if (config.cost.kind == CostKind::analytic) {
-    if (!config.cost.table.empty())
-      fail_usage("--cost.table is a table of measured costs; it does not go with --cost analytic");
-    prices.model = cost::analytic_cost(config.cost.profile);
-    return prices;
-  }
-  if (config.cost.profile != CostOptions().profile)
-    fail_usage("--cost.profile names the constants of a formula; it goes with --cost analytic");
-  return optimise::measured_prices(std::move(prices.runtime), config.cost.table);
+void read_run_options(Options& options, RunConfig& config, const learner::RunFolder& folder) {
+  options.parse_config(learner::run_options(folder.path), folder.config().string(), Source::resumed);
+  check_target_of_run(options, config, folder.path);
 }
 
 }  // namespace rlgo::launch

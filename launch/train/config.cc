@@ -1,4 +1,4 @@
-#include "launch/config.h"
+#include "launch/train/config.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,32 +6,10 @@
 #include "core/base/error.h"
 #include "core/base/usage.h"
 #include "core/exec/device.h"
-#include "core/rules/rule_choice.h"
 #include "launch/target.h"
 #include "learner/session/agent_check.h"
 
 namespace rlgo::launch {
-
-void declare_problem(Options& o, RunConfig& c) {
-  o.heading("Main");
-  optimise::declare(o, c.model);
-  rules::declare(o, c.rules, "the proved rules of configs/rules");
-  optimise::declare(o, c.cost);
-  optimise::declare(o, c.cost.target);
-  o.text("device", c.device,
-         "where networks train and operators are timed: cpu, cuda (the first GPU), cuda:N, or auto, which takes a GPU "
-         "where "
-         "there is one");
-  o.integer("seed", c.seed, 0, kNoLimit, "names all random streams");
-}
-
-void declare_details(OptionSink& o, RunConfig& c) {
-  zoo::declare(o, c.model.zoo);
-  onnx_io::declare(o, c.model.limits);
-  o.heading("Costs");
-  optimise::declare_details(o, c.cost);
-  o.text("cost.table", c.cost.table, "table of measured costs to start from (costs.tsv of an earlier run)");
-}
 
 void declare_agent(OptionSink& o, RunConfig& c) {
   declare(o, c.env);

@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "core/cost/cost.h"
-#include "core/cost/runtime.h"
 #include "core/env/rewrite_env.h"
 #include "core/mdp/mdp.h"
-#include "core/optimise/prices.h"
 #include "core/rules/rules.h"
-#include "launch/config.h"
 #include "launch/model.h"
+#include "launch/train/config.h"
 #include "learner/session/run_graph.h"
 #include "replay/schema.h"
 
@@ -31,8 +29,9 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedMo
 // What the parts of a run's store say of it.
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules);
 
-// Rank 0 (or a single process). `runtime`: where it runs already; else it is started here.
-optimise::Prices make_prices(const RunConfig& config, std::shared_ptr<cost::Runtime> runtime = nullptr);
-using optimise::Prices;
+// The options of a run folder, for what the command line leaves open. A folder may be somebody else's: a measurer's
+// command, or a Python, that stands in its config.cfg is not run. Throws Error that names the folder and what to say on
+// the command line to run it all the same.
+void read_run_options(Options& options, RunConfig& config, const learner::RunFolder& folder);
 
 }  // namespace rlgo::launch

@@ -1,4 +1,4 @@
-#include "launch/commands/bench.h"
+#include "launch/train/commands.h"
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,9 +9,9 @@
 #include "core/cost/decorators.h"
 #include "core/rules/rule_choice.h"
 #include "launch/model.h"
-#include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/train/algorithm_factory.h"
+#include "launch/train/run_parts.h"
 #include "learner/session/scale.h"
 #include "learner/session/scale_options.h"
 
@@ -72,7 +72,7 @@ int run_bench_scale(Context& context) {
     const auto rows =
         learner::simulate_counts(*envs, store_header(config, envs->spec(), *rules), counts, scale.simulation,
                                  config.store_rollouts, [&](const std::string& text) { output.say(text); });
-    output.document("bench-scale", 0, options, {{"of", "simulation"}, {"rows", learner::to_json(rows)}});
+    output.document("bench-scale", 0, options, {{"of", "simulation"}, {"rows", report::rows_json(rows)}});
     return 0;
   }
   const std::string program = program_path().string();
@@ -95,7 +95,7 @@ int run_bench_scale(Context& context) {
         learner::cells(config.model.graph, name_of(config.agent, kAgents), config.loop.learners, row, *one, cores));
     if (!scale.csv.empty()) atomic_write(scale.csv, learner::csv_of(rows));
   }
-  output.document("bench-scale", 0, options, {{"of", "runs"}, {"rows", learner::to_json(rows)}});
+  output.document("bench-scale", 0, options, {{"of", "runs"}, {"rows", report::rows_json(rows)}});
   return 0;
 }
 

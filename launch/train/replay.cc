@@ -9,12 +9,12 @@
 #include "core/optimise/judge.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
-#include "launch/commands/command.h"
 #include "launch/model.h"
 #include "launch/output.h"
-#include "launch/run_parts.h"
 #include "launch/signals.h"
 #include "launch/target.h"
+#include "launch/train/commands.h"
+#include "launch/train/run_parts.h"
 #include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
