@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs rlgo under MPI:
+# Sets up, builds and runs rlgo, under MPI where it trains:
 #
 #   launch/run.sh [--np N] [--restarts N] [rlgo's options]       e.g. launch/run.sh --graph resnet50
+#                                                                     launch/run.sh optimise model.onnx -o faster.onnx
+#
+# optimise, compare, search, rules and inspect need no LibTorch, MPI or HDF5: where these are missing, rlgo is set up and built
+# without them (6 minutes on two cores), and with them once a command trains, by the same folders.
 #
 #   --np N        ranks to start: one learner, the rest actors, unless options say otherwise. Default: the cores, at
 #                 least 2; 1 for every subcommand but train. One rank alone runs without MPI.
@@ -54,12 +58,23 @@ fi
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || die "--np needs a whole number above 0, not '$ranks'"
 [[ $restarts =~ ^[0-9]+$ ]] || die "--restarts needs a whole number, not '$restarts'"
 
+# What trains, and what is not known here, gets all of rlgo.
+case " ${arguments[*]} " in
+  *' libtorch '* | *=libtorch\ * | *' train '* | *=train\ *) ;;
+  *)
+    case ${arguments[0]:-} in
+      optimise | optimize | compare | search | rules | inspect | completion | man) export RLGO_SETUP_LIGHT=1 ;;
+      bench) [[ ${arguments[1]:-} =~ ^(growth|same|profile|groups|rules)$ ]] && export RLGO_SETUP_LIGHT=1 ;;
+    esac
+    ;;
+esac
+
 calling_folder=$PWD
 preset=${RLGO_PRESET:-release}
 program=$RLGO_ROOT/build/$preset/rlgo
 "$RLGO_ROOT/launch/scripts/setup.sh"
 build_rlgo "$preset" rlgo
-mpi_environment
+[ -n "${RLGO_SETUP_LIGHT:-}" ] || mpi_environment
 cd "$calling_folder"
 if [ "$ranks" = 1 ]; then
   exec "$program" "${arguments[@]}"

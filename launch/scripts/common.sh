@@ -33,15 +33,18 @@ run_step() {
 }
 
 # build_rlgo PRESET [TARGET]: configures where needed and builds. Prints what is built, nothing when all is up to date.
+# With RLGO_SETUP_LIGHT=1 without training and tests, unless the folder has them already; what is built serves both.
 build_rlgo() {
-  local preset=$1 folder=$RLGO_ROOT/build/$1
+  local preset=$1 folder=$RLGO_ROOT/build/$1 training=ON
   shift
+  [ -z "${RLGO_SETUP_LIGHT:-}" ] || training=OFF
   cd "$RLGO_ROOT" || exit
   mkdir -p "$folder"
   if [ ! -f "$folder/build.ninja" ] || ! grep -qxF "RLGO_CACHE_DIR:PATH=$RLGO_CACHE" "$folder/CMakeCache.txt"; then
     rm -f "$folder/CMakeCache.txt"  # made for another cache folder
-    say "configuring build/$preset"
-    run_step "$folder/configure.log" "configuring" cmake --preset "$preset"
+    configure_rlgo "$preset" "$training"
+  elif [ "$training" = ON ] && grep -qxF RLGO_TRAINING:BOOL=OFF "$folder/CMakeCache.txt"; then
+    configure_rlgo "$preset" ON  # adds to what is there
   fi
   # Two runs at once take turns: ninja itself does not lock its folder.
   (
@@ -50,6 +53,12 @@ build_rlgo() {
       sed -u -e '/no work to do/d' -e '/Entering directory/d' -e '/Re-checking globbed/d' >&2
     exit "${PIPESTATUS[0]}"
   ) 8>"$folder/build.lock" || die "the build failed (build/$preset)"
+}
+
+# configure_rlgo PRESET ON|OFF: with or without training and tests.
+configure_rlgo() {
+  say "configuring build/$1"
+  run_step "$RLGO_ROOT/build/$1/configure.log" "configuring" cmake --preset "$1" -DRLGO_TRAINING="$2" -DRLGO_TESTS="$2"
 }
 
 # How mpirun places ranks: where a host has several NUMA nodes each rank stays on one of them (its memory is near then),

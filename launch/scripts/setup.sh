@@ -2,12 +2,13 @@
 # Makes a Debian 12 machine ready to build and run rlgo. Safe to repeat: what is there already is recognised, in under
 # two seconds when all is. Called by launch/run.sh and launch/test.sh; can be called alone.
 #
-#   1. Debian packages of launch/packages.txt (as root, or with sudo)
-#   2. cache/venv           Python environment with LibTorch: launch/requirements.txt, and requirements-cuda.txt where a
-#                           CUDA 13 toolkit is found
+#   1. Debian packages of launch/packages.txt (as root, or with sudo; without either it lists what is missing and stops)
+#   2. cache/venv           Python environment with LibTorch: launch/requirements*.txt, of these requirements-cuda.txt
+#                           where a CUDA 13 toolkit is found
 #   3. cache/onnx-VERSION   ONNX's C++ library, built from its source release (Debian's is too old)
 #
-# 2 and 3 are made side by side. With RLGO_SETUP_TESTS=1 also what checks the sources (launch/test.sh asks for it):
+# 2 and 3 are made side by side. With RLGO_SETUP_LIGHT=1 only what a build without training needs (launch/run.sh asks for it):
+# no LibTorch, MPI, HDF5; a later call without it adds them. With RLGO_SETUP_TESTS=1 also what checks the sources (launch/test.sh asks for it):
 # clang-format, clang-tidy. With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge,
 # iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs, LightGBM, NNSmith,
 # other optimisers (430 MB), for tests/interop/zoo_references*.py and tests/fuzz/nnsmith_nightly.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
@@ -18,15 +19,16 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-groups=(build)
+groups=(light)
+[ -n "${RLGO_SETUP_LIGHT:-}" ] || groups+=(build)
 [ -z "${RLGO_SETUP_TESTS:-}" ] || groups+=(tests)
 [ -z "${RLGO_SETUP_SLURM:-}" ] || groups+=(slurm)
 mapfile -t PACKAGES < <("$RLGO_ROOT/launch/scripts/packages.sh" "${groups[@]}")
 ONNX_VERSION=1.21.0
 ONNX_CMAKE=3.31.10  # ONNX asks for 3.26 or newer, Debian 12 has 3.25
-ONNX_OPTIONS=(
-  -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON
-  -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF -DONNX_USE_PROTOBUF_SHARED_LIBS=ON
+ONNX_OPTIONS=(  # -O1: half the time to compile what is mostly tables
+  -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+  -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF -DONNX_USE_PROTOBUF_SHARED_LIBS=ON
 )
 VENV=$RLGO_CACHE/venv
 ONNX=$RLGO_CACHE/onnx-$ONNX_VERSION
@@ -62,13 +64,15 @@ cuda_toolkit() {  # prints the folder of a CUDA 13 toolkit, nothing where there 
   done
 }
 
-requirement_files() {
+requirement_files() {  # requirement_files [light]
+  echo "$RLGO_ROOT/launch/requirements-light.txt"
+  [ -z "${1:-}" ] || return 0
   echo "$RLGO_ROOT/launch/requirements.txt"
   if [ -n "$(cuda_toolkit)" ]; then echo "$RLGO_ROOT/launch/requirements-cuda.txt"; fi
 }
 
-venv_stamp() {  # what the environment must have been made from
-  { mapfile -t files < <(requirement_files) && grep -hv '^ *\(#\|$\)' "${files[@]}"; } | sha256sum | cut -c1-64
+venv_stamp() {  # venv_stamp [light]: what the environment must have been made from
+  { mapfile -t files < <(requirement_files "$@") && grep -hv '^ *\(#\|$\)' "${files[@]}"; } | sha256sum | cut -c1-64
 }
 
 onnx_stamp() { echo "$ONNX_VERSION ${ONNX_OPTIONS[*]}" | sha256sum | cut -c1-64; }
@@ -76,7 +80,10 @@ onnx_stamp() { echo "$ONNX_VERSION ${ONNX_OPTIONS[*]}" | sha256sum | cut -c1-64;
 # has_stamp FOLDER STAMP
 has_stamp() { [ -f "$1/.rlgo-stamp" ] && [ "$(<"$1/.rlgo-stamp")" = "$2" ]; }
 
-venv_done() { has_stamp "$VENV" "$(venv_stamp)" && [ -x "$VENV/bin/python3" ]; }
+venv_done() {  # the whole environment serves a light set-up, too
+  [ -x "$VENV/bin/python3" ] || return 1
+  has_stamp "$VENV" "$(venv_stamp)" || { [ -n "${RLGO_SETUP_LIGHT:-}" ] && has_stamp "$VENV" "$(venv_stamp light)"; }
+}
 
 onnx_done() { has_stamp "$ONNX" "$(onnx_stamp)" && [ -f "$ONNX/lib/libonnx.a" ]; }
 
@@ -92,10 +99,13 @@ tensorflow_done() { [ -z "${RLGO_SETUP_TENSORFLOW:-}" ] || has_stamp "$TENSORFLO
 
 install_packages() {
   local missing=$1 sudo=()
-  command -v apt-get >/dev/null || die "these Debian packages are missing, and there is no apt-get: $missing"
-  if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || die "these Debian packages are missing; install them as root: $missing"
-    sudo=(sudo)
+  [ "$(id -u)" = 0 ] || sudo=(sudo)
+  if ! command -v apt-get >/dev/null || ! { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; }; }; then
+    die "these Debian packages are missing:
+  $missing
+Have them installed as root, then call this again:
+  apt-get install --no-install-recommends $missing
+Or take the wheel (docs/python.md), which needs none of them: pip install 'rlgo-*.whl[onnxruntime]'"
   fi
   say "installing Debian packages: $missing"
   local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3)
@@ -106,24 +116,25 @@ install_packages() {
 
 make_venv() {
   local new=$work/venv log=$RLGO_CACHE/setup-venv.log files=() arguments=() file
-  mapfile -t files < <(requirement_files)
+  mapfile -t files < <(requirement_files ${RLGO_SETUP_LIGHT:+light})
   for file in "${files[@]}"; do arguments+=(-r "$file"); done
   if [ -x "$VENV/bin/python3" ] && "$VENV/bin/python3" -m pip --version >/dev/null 2>&1; then
     say "bringing the Python environment up to date"
     cp -al "$VENV" "$new"  # hard links: only what changes is downloaded
     rm -f "$new/.rlgo-stamp"
   else
-    say "making the Python environment (LibTorch: a download of 0.5 GB)"
+    say "making the Python environment ($([ -n "${RLGO_SETUP_LIGHT:-}" ] && echo "a download of 40 MB" || echo "LibTorch: a download of 0.5 GB"))"
     run_step "$log" "python3 -m venv" "$BASE_PYTHON" -m venv "$new"
   fi
   run_step "$log" "pip install (is PyPI reached?)" "$new/bin/python3" -m pip install \
     --no-deps --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 "${arguments[@]}"
-  run_step "$log" "checking the Python environment" "$new/bin/python3" -c \
-    'import h5py, matplotlib, numpy, onnx, onnxruntime, pandas, importlib.util as u, os
+  local check='import numpy, onnxruntime'
+  [ -n "${RLGO_SETUP_LIGHT:-}" ] || check='import h5py, matplotlib, numpy, onnx, onnxruntime, pandas, importlib.util as u, os
 torch = os.path.dirname(u.find_spec("torch").origin)
 assert os.path.isfile(torch + "/lib/libtorch_cpu.so"), torch'
+  run_step "$log" "checking the Python environment" "$new/bin/python3" -c "$check"
   name_interpreter "$new" "$VENV"
-  venv_stamp >"$new/.rlgo-stamp"
+  venv_stamp ${RLGO_SETUP_LIGHT:+light} >"$new/.rlgo-stamp"
   replace "$new" "$VENV"
 }
 
@@ -133,7 +144,7 @@ make_onnx() {
     onnx_stamp >"$ONNX/.rlgo-stamp"  # put there by hand
     return
   fi
-  say "building ONNX $ONNX_VERSION (3 minutes on 2 cores)"
+  say "building ONNX $ONNX_VERSION (2 minutes on 2 cores)"
   mkdir "$source"
   run_step "$log" "downloading ONNX (is PyPI reached?)" "$BASE_PYTHON" -m pip download \
     --no-deps --no-cache-dir --no-binary=onnx --disable-pip-version-check --no-input -d "$source" "onnx==$ONNX_VERSION"
