@@ -111,7 +111,7 @@ class OnnxRuntime:
         try:
             import onnxruntime
         except ImportError as error:
-            raise ImportError(f"{error}; install the PyPI package onnxruntime in this Python environment") from None
+            raise ImportError(f"{error}; {protocol.how_to_install('onnxruntime')}") from None
         self.ort = onnxruntime
         self.ort.set_default_logger_severity(3)
         self.threads = threads

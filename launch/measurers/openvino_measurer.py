@@ -50,7 +50,7 @@ class OpenVino:
         try:
             import openvino
         except ImportError as error:
-            raise ImportError(f"{error}; install the PyPI package openvino in this Python environment") from None
+            raise ImportError(f"{error}; {protocol.how_to_install('openvino')}") from None
         self.openvino = openvino
         self.core = openvino.Core()
         self.threads = threads

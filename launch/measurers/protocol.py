@@ -39,6 +39,11 @@ def device_name():
     return "unknown processor"
 
 
+def how_to_install(package):
+    """The remedy where a runtime's package is missing."""
+    return f"install it: {sys.executable} -m pip install {package}"
+
+
 def made_up(shape, dtype, generator):
     """Numbers for one input: normal for floats, 0 and 1 for the rest (they may be indices)."""
     import numpy

