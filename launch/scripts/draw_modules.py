@@ -12,11 +12,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs/architecture.svg"
 # Top to bottom: title, what happens there, modules with three or four words each.
 FLOORS = [
-    ("The program", "commands, wiring, Python", {"launch": "subcommands, roles", "launch/python": "extension modules"}),
+    ("The program", "commands, wiring, Python", {"launch": "subcommands", "launch/train": "roles of training", "launch/python": "extension modules"}),
     ("Learning", "actors play, the learner trains", {
         "learner/session": "around a run's learner", "learner": "PPO, world models", "actors": "policies, episodes, dreams",
         "replay": "HDF5 rollout store", "core/nets": "networks (LibTorch)", "core/agent": "networks by plain loops",
-        "core/env": "rewards, masks, features", "core/comm": "ranks, messages, gradients", "core/codec": "observations as bytes",
+        "core/env": "rewards, masks, features", "core/comm": "ranks, messages, gradients", "core/comm/mpi": "ranks of mpirun", "core/codec": "observations as bytes",
         "core/mdp": "observation, action, step"}),
     ("Optimising", "one model faster, with evidence", {
         "core/optimise": "candidates, checks, result", "core/search": "TASO, anneal, window, ...", "core/measure": "runtimes as processes",
