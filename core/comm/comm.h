@@ -41,8 +41,8 @@ class Comm {
   // Whether a packet is arriving in pieces: worth asking again soon, since pieces move only while both sides ask.
   virtual bool receiving() const { return false; }
   // Ends the communication, waiting at most `max_s` for the other ranks. Returns whether all took part; where not (a
-  // rank died or hangs) the process goes on without them. Call it once, last; the destructor calls it where it was not.
-  // `status` is what the process will end with: the job's status, where other ranks have to be ended by force.
+  // rank died or hangs) the process continues without them. Call it once, last; the destructor calls it where it was
+  // not. `status` is what the process will end with: the job's status, where other ranks have to be ended by force.
   virtual bool close(double max_s, int status = 0) = 0;
   // [size] a number for the machine that each rank runs on: equal where two share one.
   virtual std::vector<int> nodes() const { return std::vector<int>(static_cast<size_t>(size())); }

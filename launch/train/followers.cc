@@ -7,6 +7,7 @@
 
 #include "core/comm/device_group.h"
 #include "core/exec/device_tools.h"
+#include "launch/commands/command.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/roles.h"
 

@@ -15,6 +15,7 @@
 #include "core/exec/freed_memory.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/trace.h"
+#include "launch/commands/command.h"
 #include "launch/revision.h"
 #include "launch/signals.h"
 #include "launch/train/roles.h"

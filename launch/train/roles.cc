@@ -12,6 +12,7 @@
 #include "core/cost/profile.h"
 #include "core/env/playground.h"
 #include "core/rules/rule_choice.h"
+#include "launch/commands/command.h"
 #include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/learner_session.h"
