@@ -1,4 +1,4 @@
-// Times each operator of models alone, beside what the same bytes and multiplications cost at the machine's own speed.
+// Times each operator of models alone, next to what the same bytes and multiplications cost at the machine's own speed.
 #pragma once
 
 #include <functional>

@@ -93,7 +93,7 @@ int run_bench_groups(Context& context) {
 int run_bench_kernels(Context& context) {
   return bench_runtime(context,
                        "usage: rlgo bench kernels [--graphs G,H,...] [--target RUNTIME] [options]\n"
-                       "Times each operator of models alone, beside what the machine needs for its bytes and "
+                       "Times each operator of models alone, next to what the machine needs for its bytes and "
                        "multiplications: which kernels\nof the runtime are slow (docs/costs.md).\n",
                        "bench-kernels", optimise::bench_kernels);
 }

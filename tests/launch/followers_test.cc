@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/comm/device_group.h"
+#include "launch/commands/command.h"
 #include "launch/train/followers.h"
 #include "launch/train/roles.h"
 

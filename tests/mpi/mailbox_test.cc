@@ -7,6 +7,7 @@
 
 #include "core/base/hash.h"
 #include "core/comm/device_group.h"
+#include "core/comm/mpi/mpi_comm.h"
 #include "tests/mpi/world.h"
 
 namespace rlgo::test {

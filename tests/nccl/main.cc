@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/comm/device_group.h"
+#include "core/comm/mpi/mpi_comm.h"
 #include "learner/distributed/followers.h"
 #include "tests/nccl/stubs/stub.h"
 

@@ -217,8 +217,10 @@ TEST(Evaluators, ReadEveryNumberOfSixteenBits) {
   const at::Tensor bits = at::arange(65536, at::kInt).to(at::kUInt16);
   for (const auto type : {at::kHalf, at::kBFloat16}) {
     const at::Tensor x = bits.view(type);
-    EXPECT_TRUE(at::allclose(theirs(cast(ours(x), DType::f32)), x.to(at::kFloat), 0, 0, /*equal_nan=*/true));
-    EXPECT_TRUE(at::equal(theirs(cast(cast(ours(x), DType::f64), exec::from_torch(type))).isnan(), x.isnan()));
+    EXPECT_TRUE(at::allclose(exec::to_torch(cast(exec::from_torch(x), DType::f32)), x.to(at::kFloat), 0, 0,
+                             /*equal_nan=*/true));
+    EXPECT_TRUE(at::equal(exec::to_torch(cast(cast(exec::from_torch(x), DType::f64), exec::from_torch(type))).isnan(),
+                          x.isnan()));
   }
 }
 

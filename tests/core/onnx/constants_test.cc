@@ -1,4 +1,4 @@
-// Operators on constants: evaluated at import, those that rlgo does not know by whoever is asked.
+// Operators on constants: evaluated at import, those that rlgo does not know by what is asked.
 #include "core/onnx/constant.h"
 #include "core/onnx/onnx_node.h"
 #include "tests/core/onnx/support.h"
