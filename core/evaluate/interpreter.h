@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/evaluate/kernels.h"
-#include "core/evaluate/step.h"
 
 namespace rlgo::evaluate {
 
@@ -55,6 +54,15 @@ class Interpreter {
   TensorMap prepare(const TensorMap& inputs) const;
 
  private:
+  // A value's place in the table of one run; constants keep theirs filled.
+  using Slot = int32_t;
+  struct Step {
+    graph::NodeId node;
+    std::vector<Slot> inputs;
+    Slot first_output;
+    std::vector<int64_t> index_bounds;  // opaque only
+    std::vector<Slot> freed;            // dead after this step
+  };
   void load_constants(const InterpreterOptions& options);
   void plan();
   Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }

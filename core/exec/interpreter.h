@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/deadline.h"
-#include "core/evaluate/step.h"
 #include "core/exec/device.h"
 #include "core/exec/kernels.h"
 #include "core/exec/values.h"
@@ -46,8 +45,15 @@ class Interpreter {
   TensorMap prepare(const TensorMap& inputs) const;
 
  private:
-  using Slot = evaluate::Slot;
-  using Step = evaluate::Step;
+  // A value's place in the table of one run; constants keep theirs filled.
+  using Slot = int32_t;
+  struct Step {
+    graph::NodeId node;
+    std::vector<Slot> inputs;
+    Slot first_output;
+    std::vector<int64_t> index_bounds;  // opaque only
+    std::vector<Slot> freed;            // dead after this step
+  };
   void load_constants(const InterpreterOptions& options);
   void plan();
   Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }
