@@ -56,6 +56,11 @@ class Interpreter {
  private:
   // A value's place in the table of one run; constants keep theirs filled.
   using Slot = int32_t;
+  void load_constants(const InterpreterOptions& options);
+  void plan();
+  Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }
+  // A constant that is kept narrow is made double.
+  Tensor read(const Tensors& values, Slot from) const;
   struct Step {
     graph::NodeId node;
     std::vector<Slot> inputs;
@@ -63,11 +68,6 @@ class Interpreter {
     std::vector<int64_t> index_bounds;  // opaque only
     std::vector<Slot> freed;            // dead after this step
   };
-  void load_constants(const InterpreterOptions& options);
-  void plan();
-  Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }
-  // A constant that is kept narrow is made double.
-  Tensor read(const Tensors& values, Slot from) const;
 
   graph::Graph graph_;
   Precision precision_;
