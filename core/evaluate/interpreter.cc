@@ -4,7 +4,6 @@
 
 #include "core/base/hash.h"
 #include "core/evaluate/constants.h"
-#include "core/evaluate/values.h"
 
 namespace rlgo::evaluate {
 namespace {
@@ -46,16 +45,9 @@ Tensor WeightStore::load(const graph::Blob& blob, ops::DType dtype) {
 }
 
 Interpreter::Interpreter(Graph graph, const InterpreterOptions& options)
-    : graph_(std::move(graph)), precision_(options.precision), run_{options.threads, options.deadline} {
-  Slot slots = 0;
-  first_slot_.assign(static_cast<size_t>(graph_.id_bound()), 0);
-  for (const NodeId id : graph_.order()) {
-    first_slot_[id] = slots;
-    slots += static_cast<Slot>(graph_.node(id).info->outputs.size());
-  }
-  constants_.resize(static_cast<size_t>(slots));
+    : graph_(std::move(graph)), plan_(graph_), precision_(options.precision), run_{options.threads, options.deadline} {
+  constants_.resize(plan_.slots);
   load_constants(options);
-  plan();
 }
 
 void Interpreter::load_constants(const InterpreterOptions& options) {
@@ -67,45 +59,21 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
     if (info.op != Op::weight) continue;
     const auto& type = info.outputs[0];
     const bool narrow = many && is_large(type);
-    constants_[slot({id, 0})] = store->load(*info.blob, held(type.dtype, narrow ? Precision::native : precision_));
-    if (narrow) narrow_.insert(slot({id, 0}));
+    constants_[plan_.slot({id, 0})] =
+        store->load(*info.blob, held(type.dtype, narrow ? Precision::native : precision_));
+    if (narrow) narrow_.insert(plan_.slot({id, 0}));
   }
   const std::unordered_set<NodeId> wanted(read.begin(), read.end());
   compute_constants(graph_, read, Precision::f64, run_, [&](NodeId id, const Tensors&, const Tensors& out) {
     if (!wanted.contains(id)) return;
     const auto& types = graph_.node(id).info->outputs;
     for (size_t p = 0; p < out.size(); ++p) {
-      const Slot to = slot({id, static_cast<int32_t>(p)});
+      const Slot to = plan_.slot({id, static_cast<int32_t>(p)});
       const bool narrow = many && is_large(types[p]) && out[p].dtype() == types[p].dtype;
       constants_[to] = narrow ? out[p] : cast(out[p], held(types[p].dtype, precision_), run_);
       if (narrow) narrow_.insert(to);
     }
   });
-}
-
-void Interpreter::plan() {
-  const auto bounds = index_bounds(graph_);
-  std::vector<bool> keep(constants_.size(), false);
-  for (const auto& output : graph_.outputs()) keep[slot(output.value)] = true;
-  for (const NodeId id : graph_.order()) {
-    const auto& node = graph_.node(id);
-    if (node.constant || node.op() == Op::input) continue;
-    Step step{id, {}, first_slot_[id], {}, {}};
-    for (const auto& input : node.inputs) step.inputs.push_back(slot(input));
-    if (node.op() == Op::opaque) step.index_bounds = bounds[id];
-    steps_.push_back(std::move(step));
-  }
-  // From the end: the first reader met is the last one. Outputs that nothing reads die at once.
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    std::vector<Slot> seen = step->inputs;
-    for (size_t p = 0; p < graph_.node(step->node).info->outputs.size(); ++p)
-      seen.push_back(step->first_output + static_cast<Slot>(p));
-    for (const Slot s : seen) {
-      if (keep[s] || constants_[s].defined()) continue;
-      keep[s] = true;
-      step->freed.push_back(s);
-    }
-  }
 }
 
 Tensor Interpreter::read(const Tensors& values, Slot from) const {
@@ -131,9 +99,9 @@ TensorMap Interpreter::prepare(const TensorMap& inputs) const {
 TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) const {
   Tensors values = constants_;
   const TensorMap ready = prepare(inputs);
-  for (const NodeId id : graph_.inputs()) values[first_slot_[id]] = ready.at(graph_.node(id).info->name);
+  for (const NodeId id : graph_.inputs()) values[plan_.first_slot[id]] = ready.at(graph_.node(id).info->name);
   Tensors in;
-  for (const Step& step : steps_) {
+  for (const auto& step : plan_.steps) {
     run_.deadline.check();
     in.clear();
     const auto& info = *graph_.node(step.node).info;
@@ -147,7 +115,7 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
     for (const Slot s : step.freed) values[s] = Tensor();
   }
   TensorMap outputs;
-  for (const auto& output : graph_.outputs()) outputs[output.name] = read(values, slot(output.value));
+  for (const auto& output : graph_.outputs()) outputs[output.name] = read(values, plan_.slot(output.value));
   return outputs;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/evaluate/kernels.h"
+#include "core/evaluate/run_plan.h"
 
 namespace rlgo::evaluate {
 
@@ -54,28 +55,16 @@ class Interpreter {
   TensorMap prepare(const TensorMap& inputs) const;
 
  private:
-  // A value's place in the table of one run; constants keep theirs filled.
-  using Slot = int32_t;
   void load_constants(const InterpreterOptions& options);
-  void plan();
-  Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }
   // A constant that is kept narrow is made double.
   Tensor read(const Tensors& values, Slot from) const;
-  struct Step {
-    graph::NodeId node;
-    std::vector<Slot> inputs;
-    Slot first_output;
-    std::vector<int64_t> index_bounds;  // opaque only
-    std::vector<Slot> freed;            // dead after this step
-  };
 
   graph::Graph graph_;
+  RunPlan plan_;
   Precision precision_;
   Run run_;
-  std::vector<Slot> first_slot_;  // by node id
-  Tensors constants_;             // by slot; undefined where computed
+  Tensors constants_;  // by slot; undefined where computed
   std::unordered_set<Slot> narrow_;
-  std::vector<Step> steps_;
 };
 
 }  // namespace rlgo::evaluate

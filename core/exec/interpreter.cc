@@ -37,17 +37,14 @@ int64_t wide_bytes(const Graph& graph) {
 }  // namespace
 
 Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
-    : graph_(std::move(graph)), device_(options.device), precision_(options.precision), deadline_(options.deadline) {
+    : graph_(std::move(graph)),
+      plan_(graph_),
+      device_(options.device),
+      precision_(options.precision),
+      deadline_(options.deadline) {
   const c10::InferenceMode inference;
-  Slot slots = 0;
-  first_slot_.assign(static_cast<size_t>(graph_.id_bound()), 0);
-  for (NodeId id : graph_.order()) {
-    first_slot_[id] = slots;
-    slots += static_cast<Slot>(graph_.node(id).info->outputs.size());
-  }
-  constants_.resize(static_cast<size_t>(slots));
+  constants_.resize(plan_.slots);
   load_constants(options);
-  plan();
 }
 
 void Interpreter::load_constants(const InterpreterOptions& options) {
@@ -60,15 +57,16 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
     if (info.op != Op::weight) continue;
     const auto& type = info.outputs[0];
     const bool narrow = many && ops::is_float(type.dtype) && type.bytes() >= kLargeWeightBytes;
-    constants_[slot({id, 0})] = store->load(*info.blob, to_torch(type.dtype, narrow ? Precision::native : precision_));
-    if (narrow) narrow_.insert(slot({id, 0}));
+    constants_[plan_.slot({id, 0})] =
+        store->load(*info.blob, to_torch(type.dtype, narrow ? Precision::native : precision_));
+    if (narrow) narrow_.insert(plan_.slot({id, 0}));
   }
   const std::unordered_set<NodeId> wanted(read.begin(), read.end());
   const auto keep = [&](NodeId id, const evaluate::Tensors&, const evaluate::Tensors& out) {
     if (!wanted.contains(id)) return;
     const auto& types = graph_.node(id).info->outputs;
     for (size_t p = 0; p < out.size(); ++p) {
-      const Slot to = slot({id, static_cast<int32_t>(p)});
+      const evaluate::Slot to = plan_.slot({id, static_cast<int32_t>(p)});
       const bool narrow = many && ops::is_float(types[p].dtype) && types[p].bytes() >= kLargeWeightBytes &&
                           out[p].dtype() == types[p].dtype;
       constants_[to] = to_torch(out[p]).to(to_torch(types[p].dtype, narrow ? Precision::native : precision_));
@@ -77,31 +75,6 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
     }
   };
   evaluate::compute_constants(graph_, read, evaluate::Precision::f64, {.threads = at::get_num_threads()}, keep);
-}
-
-void Interpreter::plan() {
-  const auto bounds = evaluate::index_bounds(graph_);
-  std::vector<bool> keep(constants_.size(), false);
-  for (const auto& output : graph_.outputs()) keep[slot(output.value)] = true;
-  for (NodeId id : graph_.order()) {
-    const auto& node = graph_.node(id);
-    if (node.constant || node.op() == Op::input) continue;
-    Step step{id, {}, first_slot_[id], {}, {}};
-    for (const auto& input : node.inputs) step.inputs.push_back(slot(input));
-    if (node.op() == Op::opaque) step.index_bounds = bounds[id];
-    steps_.push_back(std::move(step));
-  }
-  // From the end: the first reader met is the last one. Outputs that nothing reads die at once.
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    std::vector<Slot> seen = step->inputs;
-    for (size_t p = 0; p < graph_.node(step->node).info->outputs.size(); ++p)
-      seen.push_back(step->first_output + static_cast<Slot>(p));
-    for (Slot s : seen) {
-      if (keep[s] || constants_[s].defined()) continue;
-      keep[s] = true;
-      step->freed.push_back(s);
-    }
-  }
 }
 
 TensorMap Interpreter::prepare(const TensorMap& inputs) const {
@@ -125,12 +98,12 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
   const c10::InferenceMode inference;
   Tensors values = constants_;
   const TensorMap ready = prepare(inputs);
-  for (NodeId id : graph_.inputs()) values[first_slot_[id]] = ready.at(graph_.node(id).info->name);
+  for (NodeId id : graph_.inputs()) values[plan_.first_slot[id]] = ready.at(graph_.node(id).info->name);
   Tensors in;
-  for (const Step& step : steps_) {
+  for (const auto& step : plan_.steps) {
     deadline_.check();
     in.clear();
-    for (Slot s : step.inputs) in.push_back(narrow_.contains(s) ? values[s].to(at::kDouble) : values[s]);
+    for (evaluate::Slot s : step.inputs) in.push_back(narrow_.contains(s) ? values[s].to(at::kDouble) : values[s]);
     Call call{.in = in, .info = *graph_.node(step.node).info};
     call.device = to_torch(device_);
     call.precision = precision_;
@@ -138,13 +111,13 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
     Tensors out = run_kernel(call);
     for (size_t p = 0; p < out.size(); ++p) {
       if (observe) observe({step.node, static_cast<int32_t>(p)}, out[p]);
-      values[step.first_output + static_cast<Slot>(p)] = std::move(out[p]);
+      values[step.first_output + static_cast<evaluate::Slot>(p)] = std::move(out[p]);
     }
-    for (Slot s : step.freed) values[s] = at::Tensor();
+    for (evaluate::Slot s : step.freed) values[s] = at::Tensor();
   }
   TensorMap outputs;
   for (const auto& output : graph_.outputs()) {
-    const Slot s = slot(output.value);
+    const evaluate::Slot s = plan_.slot(output.value);
     outputs[output.name] = narrow_.contains(s) ? values[s].to(at::kDouble) : values[s];
   }
   return outputs;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/deadline.h"
+#include "core/evaluate/run_plan.h"
 #include "core/exec/device.h"
 #include "core/exec/kernels.h"
 #include "core/exec/values.h"
@@ -45,28 +46,16 @@ class Interpreter {
   TensorMap prepare(const TensorMap& inputs) const;
 
  private:
-  // A value's place in the table of one run; constants keep theirs filled.
-  using Slot = int32_t;
-  struct Step {
-    graph::NodeId node;
-    std::vector<Slot> inputs;
-    Slot first_output;
-    std::vector<int64_t> index_bounds;  // opaque only
-    std::vector<Slot> freed;            // dead after this step
-  };
   void load_constants(const InterpreterOptions& options);
-  void plan();
-  Slot slot(graph::Value value) const { return first_slot_[value.node] + value.port; }
 
   graph::Graph graph_;
+  evaluate::RunPlan plan_;
   Device device_;
   Precision precision_;
   Deadline deadline_;
-  std::vector<Slot> first_slot_;  // by node id
-  Tensors constants_;             // by slot; undefined where computed
-  std::unordered_set<Slot>
+  Tensors constants_;  // by slot; undefined where computed
+  std::unordered_set<evaluate::Slot>
       narrow_;  // constants that are made double where they are read: there are too many bytes of them
-  std::vector<Step> steps_;
 };
 
 }  // namespace rlgo::exec
