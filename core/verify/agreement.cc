@@ -285,7 +285,8 @@ TensorMap check_inputs(const Graph& graph, uint64_t seed, int kind) {
   auto inputs =
       evaluate::random_inputs(graph, hash_combine(seed, static_cast<uint64_t>(kind)), kMagnitudes[kind], kind == 0);
   if (kind != 1) return inputs;
-  for (auto& [name, tensor] : inputs) {
+  for (auto& input : inputs) {
+    Tensor& tensor = input.second;
     if (!has_floats(tensor)) continue;
     evaluate::visit_float(tensor.dtype(), [&]<typename T>() {
       for (T& x : std::span(tensor.data<T>(), static_cast<size_t>(tensor.elements()))) {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "core/cost/analytic.h"
-#include "core/verify/equivalence.h"
 #include "core/search/search.h"
+#include "core/verify/equivalence.h"
 #include "tests/support/shipped_rules.h"
 
 namespace rlgo {

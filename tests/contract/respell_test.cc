@@ -3,10 +3,10 @@
 
 #include <ostream>
 
-#include "core/verify/equivalence.h"
 #include "core/graph/text.h"
 #include "core/optimise/candidates.h"
 #include "core/rules/rule_choice.h"
+#include "core/verify/equivalence.h"
 
 namespace rlgo::rules {
 namespace {

@@ -10,11 +10,11 @@
 #include "core/base/hash.h"
 #include "core/base/rng.h"
 #include "core/base/text.h"
-#include "core/verify/equivalence.h"
 #include "core/graph/text.h"
 #include "core/rulegen/check/wild_instance.h"
 #include "core/rules/instance.h"
 #include "core/rules/rules.h"
+#include "core/verify/equivalence.h"
 
 namespace rlgo::rules::contract {
 
