@@ -46,6 +46,7 @@ std::vector<std::vector<size_t>> parts_of(std::span<const Taken> taken) {
 
 MinimalTrace minimal_trace(const Problem& problem, const rules::Trace& trace, int max_locations,
                            const std::function<bool()>& stop) {
+  if (rules::any_together(trace)) return {trace, false};
   const double before_us = cost::graph_cost(problem.cost, problem.graph).runtime_us;
   const State start{problem.graph,
                     rules::MatchIndex(problem.rules, problem.graph, stop),
@@ -53,7 +54,7 @@ MinimalTrace minimal_trace(const Problem& problem, const rules::Trace& trace, in
                     before_us,
                     0,
                     nullptr};
-  if (!start.index.complete() || rules::any_together(trace)) return {trace, false};
+  if (!start.index.complete()) return {trace, false};
   const Keep keep = problem.cost.is_local() ? Keep::cost : Keep::graph;
   // Searches follow matches that moved beyond the limit: what the trace itself holds is always within reach.
   for (const auto& rewrite : trace) max_locations = std::max(max_locations, rewrite.location + 1);
