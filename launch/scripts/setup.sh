@@ -123,7 +123,7 @@ make_venv() {
     cp -al "$VENV" "$new"  # hard links: only what changes is downloaded
     rm -f "$new/.rlgo-stamp"
   else
-    say "making the Python environment ($([ -n "${RLGO_SETUP_LIGHT:-}" ] && echo "a download of 40 MB" || echo "LibTorch: a download of 0.5 GB"))"
+    say "making the Python environment ($([ -n "${RLGO_SETUP_LIGHT:-}" ] && echo "a download of 50 MB" || echo "LibTorch: a download of 0.5 GB"))"
     run_step "$log" "python3 -m venv" "$BASE_PYTHON" -m venv "$new"
   fi
   run_step "$log" "pip install (is PyPI reached?)" "$new/bin/python3" -m pip install \
