@@ -19,6 +19,15 @@ const char* words_of(By by) {
   return by == By::learned ? " (by learned prices)" : " (by formula)";
 }
 
+// What comparisons showed of the model without rules' rewrites where it differs from its file (quantised.h); 0:
+// nothing.
+double ratio_of(const LoadedModel& model, const Result& result) {
+  double ratio = model.source.quantised.empty() ? 0 : 1;
+  for (const QuantisedTrial& trial : result.quantised)
+    if (trial.taken()) ratio = std::min(ratio, trial.ratio);
+  return ratio;
+}
+
 }  // namespace
 
 std::vector<std::string> methods_behind(const std::string& method) {
@@ -122,7 +131,7 @@ void Candidates::search() {
     auto kinds = untimed_kinds(std::max(plan_.search_s, least_s));
     timing_s_ = 0;  // whole models first
     const double begin_s = clock_.passed();
-    add({.name = "no rewrites", .graph = model_.graph});
+    add({.name = "no rewrites", .graph = model_.graph, .ratio = ratio_of(model_, result_)});
     if (predicted_ != nullptr) leave_out_slight(kinds, model_.graph, *predicted_, clock_.passed() - begin_s, kinds_s());
     for (Candidate& kind : kinds) add(std::move(kind));
     compare_kinds(1);
@@ -131,7 +140,7 @@ void Candidates::search() {
   clock_.phase("timing operators", "timing operators");
   timing_s_ = plan_.timing_s;
   result_.before_us = cost_of(cost_, model_.graph);
-  if (!measured) add({.name = "no rewrites", .graph = model_.graph});
+  if (!measured) add({.name = "no rewrites", .graph = model_.graph, .ratio = ratio_of(model_, result_)});
   const size_t first = result_.candidates.size();
   go_on("sweep", from, measured ? plan_.sweep_s : std::max(plan_.sweep_s, least_s));
   if (from != 0) go_on("sweep", 0, plan_.sweeps_s);
