@@ -50,7 +50,8 @@ def c1(data):
     of = {}
     for row in data.rows(f"{AGENTS}/search-rules.csv"):
         if row["method"] == "taso":
-            of.setdefault(row["rules"].removeprefix(f"{row['graph']}-"), {})[row["graph"]] = float(row["change_percent"])
+            of.setdefault(row["rules"], {})[row["graph"]] = float(row["change_percent"])
+    of = {rules: {g: v for g, v in changed.items() if all(g in other for other in of.values())} for rules, changed in of.items()}
     enough = [g for g in of["base"] if of["generated"][g] <= of["base"][g] + 0.01]
     added = [g for g in of["base"] if of["base,generated"][g] < of["base"][g] - 0.01]
     return (verdict(*(g in enough for g in of["base"])),
@@ -147,8 +148,9 @@ def c9(data):
     """TASO's steps are graphs taken from its queue: those within which it finds what it finds within the most."""
     of = {}
     for row in data.rows(f"{AGENTS}/search-dequeued.csv"):
-        of.setdefault(row["graph"], {})[int(row["expansions"].rpartition("-")[2])] = float(row["change_percent"])
+        of.setdefault(row["graph"], {})[int(row["expansions"])] = float(row["change_percent"])
     few, most = min(map(min, of.values())), max(map(max, of.values()))
+    of = {g: v for g, v in of.items() if {few, most} <= v.keys()}
     late = {g: v[few] - v[most] for g, v in of.items() if v[few] > v[most] + 1e-4}
     return (verdict(*(g not in late for g in of)), f"graphs taken from its queue, however many are priced: with {few:,} it finds what it finds with {most:,} on {len(of) - len(late)} of {len(of)} graphs"
             + (f"; {', '.join(f'{g} {gap:.2f} points more' for g, gap in late.items())} with {most:,}" if late else ""), "", f"{AGENTS}/search-dequeued", "`results/record.py --stages dequeued,figures`")  # fmt: skip

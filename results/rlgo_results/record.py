@@ -67,6 +67,9 @@ def record(folder, out, only, main, commands=COMMANDS, title="Figures and tables
         if only and name not in only:
             continue
         arguments = [part.replace("{}", str(folder)) for part in command]
+        if not Path(arguments[1]).exists():
+            failed.append(name)
+            continue
         picture = [] if command[0] in WITHOUT_PICTURE else [f"{name}.png"]
         files = [*picture, f"{name}.csv"]
         text = io.StringIO()
@@ -85,4 +88,4 @@ def record(folder, out, only, main, commands=COMMANDS, title="Figures and tables
             f"rlgo {revisions}, analysis at {commit()}; {machine()}, Python {platform.python_version()}.\n"
             f"Small: {min(epochs, default=0)} to {max(epochs, default=0)} epochs of training, where RLFlow has 2,000. docs/analysis.md says what each command does.\n")  # fmt: skip
     (out / "README.md").write_text(head + "".join(f"\n{section}" for section in sections), encoding="utf-8")
-    return f"{out}/README.md" + (f"; failed: {', '.join(failed)}" if failed else "")
+    return f"{out}/README.md" + (f"; not recorded or failed: {', '.join(failed)}" if failed else "")
