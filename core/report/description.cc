@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
 #include "core/rules/rule_choice.h"
