@@ -13,14 +13,6 @@ using ops::Op;
 // A kernel takes so many squared floats of the file.
 constexpr int64_t kMostChannels = 512;
 
-// `value(k)` for each element.
-template <typename F>
-std::shared_ptr<const graph::Blob> blob_of(const ops::TensorType& type, F&& value) {
-  std::string bytes;
-  for (int64_t k = 0; k < type.elements(); ++k) bytes += element_bytes(type.dtype, value(k));
-  return graph::Blob::bytes(type, std::move(bytes));
-}
-
 }  // namespace
 
 // y = x / (bias + alpha / size * s)^beta, where s sums the squares of `size` channels around each.
@@ -37,18 +29,21 @@ bool convert_lrn(const OnnxNode& node, Maker& maker) {
   ops::Shape kernel(static_cast<size_t>(type.rank()), 1);
   kernel[0] = kernel[1] = channels;
   const double factor = alpha / static_cast<double>(size);
-  const auto band = blob_of({type.dtype, kernel}, [&](int64_t k) {
+  std::string bytes;
+  for (int64_t k = 0; k < channels * channels; ++k) {
     const int64_t distance = k % channels - k / channels;  // of the channel that is read
-    return distance >= -((size - 1) / 2) && distance <= size / 2 ? factor : 0.0;
-  });
-  const auto biases = blob_of({type.dtype, {channels}}, [&](int64_t) { return bias; });
+    bytes += element_bytes(type.dtype, distance >= -((size - 1) / 2) && distance <= size / 2 ? factor : 0.0);
+  }
+  const auto band = graph::Blob::bytes({type.dtype, kernel}, std::move(bytes));
+  const auto fill = [&](const Ints& shape, double value) {
+    const auto dtype = std::string(ops::name(type.dtype));
+    return maker.op(Op::fill, {}, {{Attr::shape, shape}, {Attr::to, dtype}, {Attr::value, value}});
+  };
   const graph::Value x = node.inputs[0];
   const graph::Value sums =
-      maker.op(Op::conv2d, {maker.op(Op::mul, {x, x}), maker.weight("band", band), maker.weight("bias", biases)},
+      maker.op(Op::conv2d, {maker.op(Op::mul, {x, x}), maker.weight("band", band), fill({channels}, bias)},
                {{Attr::pads, Ints(2 * axes, 0)}, {Attr::strides, Ints(axes, 1)}, {Attr::dilations, Ints(axes, 1)}});
-  const auto dtype = std::string(ops::name(type.dtype));
-  const graph::Value exponent = maker.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::to, dtype}, {Attr::value, beta}});
-  maker.out(Op::div, {x, maker.op(Op::pow, {sums, exponent})});
+  maker.out(Op::div, {x, maker.op(Op::pow, {sums, fill({}, beta)})});
   return true;
 }
 

@@ -37,7 +37,11 @@ void Importer::note_constant(const onnx::NodeProto& node) {
   if (!options_.evaluate || !is_standard(node) || !is_deterministic(node) || !captured_names(node).empty()) return;
   const auto good = [&](const std::string& name) { return name.empty() || is_known_constant(name); };
   if (!std::ranges::all_of(node.input(), good)) return;
-  const auto holds_numbers = [&](const std::string& name) { return types_.type(name).dtype != ops::DType::other; };
+  // Runtimes keep values of 16 bits in single precision from operator to operator, which a weight would round.
+  const auto holds_numbers = [&](const std::string& name) {
+    const auto dtype = types_.type(name).dtype;
+    return dtype != ops::DType::other && dtype != ops::DType::f16 && dtype != ops::DType::bf16;
+  };
   if (!std::ranges::all_of(node.output(), holds_numbers)) return;
   for (const auto& name : node.output()) {
     if (!name.empty()) constant_makers_[name] = &node;

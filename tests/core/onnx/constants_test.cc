@@ -41,13 +41,14 @@ TEST(Constants, WhatNobodyComputesStays) {
   EXPECT_EQ(test::import_text(kShrunk, 17, other.options()).report.opaque.at("Shrink"), 1);
 }
 
-TEST(Constants, RandomAndQuantisedOperatorsAndBodiesAreNotAsked) {
+TEST(Constants, RandomQuantisedAndHalfOperatorsAndBodiesAreNotAsked) {
   Runtime runtime{{ops::DType::f32, {2}}, std::string(8, '\0')};
   for (const char* text : {
            "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { r = RandomNormalLike(w) y = Add(x, r) }",
            "g (float[2] x) => (float[2] y) <int8[2] w = {1, 2}, float s = {0.5}> { r = DequantizeLinear(w, s) y = "
            "Add(x, r) }",
            "g (float[2] x) => (float[2] y) { r = Shrink(x) y = Add(x, r) }",
+           "g (float[2] x) => (float[2] y) <float16[2] w = {1, 2}> { t = Tan(w) r = Cast<to = 1>(t) y = Add(x, r) }",
            "g (float[2] x, bool c) => (float[2] y) <float[2] w = {1, 2}> { r = If(c) <then_branch = t () => (float[2] "
            "a) "
            "{ a = Shrink(w) }, else_branch = f () => (float[2] b) { b = Shrink(x) }> y = Add(x, r) }",
