@@ -50,10 +50,9 @@ def cases():
     yield "RMSNormalization", 23, {}, [X, LAST], {}
     yield "RMSNormalization", 23, {"axis": 1, "epsilon": 0.1}, [X, np.stack([LAST, LAST])], {}
     channels = np.linspace(-40, 40, 84, dtype=np.float32).reshape(2, 7, 3, 2)
-    for size in (1, 2, 3, 5, 9):
+    for size in (1, 3, 5, 9):
         yield "LRN", 13, {"size": size, "alpha": 0.02, "bias": 2.0}, [channels], {}
     yield "LRN", 13, {"size": 3, "beta": 0.5}, [channels], {}
-    yield "LRN", 13, {"size": 3}, [X], {}
     for p, axis in itertools.product((1, 2), (1, -1)):
         yield "LpNormalization", 13, {"p": p, "axis": axis}, [X * (X > 1)], {}
     a, b = np.split(np.random.default_rng(1).standard_normal((2, 2, 3, 4, 5)).astype(np.float32), 2)
