@@ -19,6 +19,7 @@
 #include "core/graph/editor.h"
 #include "core/measure/group.h"
 #include "core/optimise/model.h"
+#include "core/optimise/operator_samples.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::optimise {
@@ -106,9 +107,7 @@ class Timer {
     for (const Sample* one : samples) prices_.model->op_us(one->graph, one->id);
     if (together) prices_.model->settle();
     for (Sample* one : samples) {
-      // Tables of groups and of single operators name it differently.
-      const auto* found = prices_.table->find(one->signature);
-      if (found == nullptr) found = prices_.table->find(cost::signature(one->graph, one->id));
+      const auto* found = find_time(*prices_.table, one->graph, one->id);
       if (found != nullptr) one->us = found->us, one->spread_us = found->spread_us;
     }
   }

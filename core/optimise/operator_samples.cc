@@ -109,4 +109,9 @@ std::vector<OperatorKind> operator_samples(int drawn, uint64_t seed) {
   return all.finish(seed);
 }
 
+const cost::Measured* find_time(const cost::TableCost& table, const Graph& graph, NodeId id) {
+  const auto* group = table.find(measure::group_signature(graph, {&id, 1}));
+  return group != nullptr ? group : table.find(cost::signature(graph, id));
+}
+
 }  // namespace rlgo::optimise

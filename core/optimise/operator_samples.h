@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cost/table.h"
 #include "core/graph/graph.h"
 
 namespace rlgo::optimise {
@@ -27,5 +28,9 @@ std::string operator_kind(const graph::Graph& graph, graph::NodeId id);
 // with sizes drawn from `seed` (channels, pixels, rows, ... by their logarithm); in random order within a kind. What
 // profile cpu prices above 20 ms is left out. Takes a second or two.
 std::vector<OperatorKind> operator_samples(int drawn, uint64_t seed);
+
+// The operator's time, once it was priced; null if the runtime could not run it. Tables of groups and of single
+// operators name it differently.
+const cost::Measured* find_time(const cost::TableCost& table, const graph::Graph& graph, graph::NodeId id);
 
 }  // namespace rlgo::optimise

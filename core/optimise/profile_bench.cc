@@ -26,13 +26,6 @@ constexpr double kLeastUs = 0.05;
 constexpr int kHeldOutOf = 4;
 constexpr size_t kFewest = 120;  // operators to fit 30 constants to
 
-// The sample's time, once it was priced; nothing where the runtime could not run it. Tables of groups and of single
-// operators name it differently.
-const cost::Measured* find_time(const cost::TableCost& table, const OperatorSample& sample) {
-  const auto* group = table.find(measure::group_signature(sample.graph, {&sample.id, 1}));
-  return group != nullptr ? group : table.find(cost::signature(sample.graph, sample.id));
-}
-
 Json to_json(const PriceScore& found) {
   return {{"operators", found.operators}, {"factor", found.factor}, {"rank_correlation", found.rank}};
 }
@@ -79,7 +72,7 @@ std::vector<TimedSample> time_operators(const std::vector<OperatorKind>& kinds, 
     for (size_t k = 0; k < kinds.size(); ++k) {
       if (turn >= kinds[k].samples.size()) continue;
       const OperatorSample& sample = kinds[k].samples[turn];
-      const auto* time = find_time(*prices.table, sample);
+      const auto* time = find_time(*prices.table, sample.graph, sample.id);
       if (time == nullptr || time->us < kLeastUs) continue;
       out.push_back({&sample, kinds[k].name, time->us, ++timed[k] % kHeldOutOf == 0});
     }
