@@ -74,4 +74,18 @@ void compute_constants(const Graph& graph, const std::vector<NodeId>& wanted, Pr
   }
 }
 
+int64_t wide_bytes(const graph::Graph& graph) {
+  int64_t sum = 0;
+  for (const graph::NodeId id : graph.order()) {
+    const auto& info = *graph.node(id).info;
+    if (info.op == ops::Op::weight && ops::is_float(info.outputs[0].dtype)) sum += info.outputs[0].elements() * 8;
+  }
+  return sum;
+}
+
+bool is_large(const ops::TensorType& type) {
+  constexpr int64_t kLargeBytes = int64_t{1} << 20;
+  return ops::is_float(type.dtype) && type.bytes() >= kLargeBytes;
+}
+
 }  // namespace rlgo::evaluate

@@ -27,4 +27,9 @@ using Computed = std::function<void(graph::NodeId id, const Tensors& in, const T
 void compute_constants(const graph::Graph& graph, const std::vector<graph::NodeId>& wanted, Precision precision,
                        const Run& run, const Computed& computed);
 
+// Of all weights, in double precision.
+int64_t wide_bytes(const graph::Graph& graph);
+// Floats of 1 MiB and more.
+bool is_large(const ops::TensorType& type);
+
 }  // namespace rlgo::evaluate

@@ -21,20 +21,6 @@ bool fits(const Tensor& tensor, const ops::TensorType& type) {
   return tensor.dtype() == type.dtype || (ops::is_float(tensor.dtype()) && ops::is_float(type.dtype));
 }
 
-constexpr int64_t kLargeWeightBytes = int64_t{1} << 20;
-
-// Of all weights, in double precision.
-int64_t wide_bytes(const Graph& graph) {
-  int64_t sum = 0;
-  for (const NodeId id : graph.order()) {
-    const auto& info = *graph.node(id).info;
-    if (info.op == Op::weight && ops::is_float(info.outputs[0].dtype)) sum += info.outputs[0].elements() * 8;
-  }
-  return sum;
-}
-
-bool is_large(const ops::TensorType& type) { return ops::is_float(type.dtype) && type.bytes() >= kLargeWeightBytes; }
-
 }  // namespace
 
 Tensor WeightStore::load(const graph::Blob& blob, ops::DType dtype) {

@@ -22,18 +22,6 @@ bool fits(const at::Tensor& tensor, const ops::TensorType& type) {
   return dtype == type.dtype || (ops::is_float(dtype) && ops::is_float(type.dtype));
 }
 
-constexpr int64_t kLargeWeightBytes = int64_t{1} << 20;
-
-// Of all weights, in double precision.
-int64_t wide_bytes(const Graph& graph) {
-  int64_t sum = 0;
-  for (const NodeId id : graph.order()) {
-    const auto& info = *graph.node(id).info;
-    if (info.op == Op::weight && ops::is_float(info.outputs[0].dtype)) sum += info.outputs[0].elements() * 8;
-  }
-  return sum;
-}
-
 }  // namespace
 
 Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
@@ -50,13 +38,13 @@ Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
 void Interpreter::load_constants(const InterpreterOptions& options) {
   const auto store = options.weights ? options.weights : std::make_shared<WeightStore>(device_);
   RLGO_CHECK(store->device() == device_);
-  const bool many = precision_ == Precision::f64 && wide_bytes(graph_) > options.most_wide_bytes;
+  const bool many = precision_ == Precision::f64 && evaluate::wide_bytes(graph_) > options.most_wide_bytes;
   const auto read = evaluate::read_constants(graph_);
   for (NodeId id : read) {
     const auto& info = *graph_.node(id).info;
     if (info.op != Op::weight) continue;
     const auto& type = info.outputs[0];
-    const bool narrow = many && ops::is_float(type.dtype) && type.bytes() >= kLargeWeightBytes;
+    const bool narrow = many && evaluate::is_large(type);
     constants_[plan_.slot({id, 0})] =
         store->load(*info.blob, to_torch(type.dtype, narrow ? Precision::native : precision_));
     if (narrow) narrow_.insert(plan_.slot({id, 0}));
@@ -67,8 +55,7 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
     const auto& types = graph_.node(id).info->outputs;
     for (size_t p = 0; p < out.size(); ++p) {
       const evaluate::Slot to = plan_.slot({id, static_cast<int32_t>(p)});
-      const bool narrow = many && ops::is_float(types[p].dtype) && types[p].bytes() >= kLargeWeightBytes &&
-                          out[p].dtype() == types[p].dtype;
+      const bool narrow = many && evaluate::is_large(types[p]) && out[p].dtype() == types[p].dtype;
       constants_[to] = to_torch(out[p]).to(to_torch(types[p].dtype, narrow ? Precision::native : precision_));
       constants_[to] = constants_[to].to(to_torch(device_));
       if (narrow) narrow_.insert(to);
