@@ -13,14 +13,7 @@
 
 #include "core/onnx/constant.h"
 #include "core/onnx/onnx.h"
-
-namespace onnx {
-class AttributeProto;
-class GraphProto;
-class ModelProto;
-class NodeProto;
-class TensorProto;
-}  // namespace onnx
+#include "core/onnx/proto.h"
 
 namespace rlgo::onnx_io {
 
