@@ -27,7 +27,7 @@ struct ActorOptions {
   std::function<void()> tend = [] {};                      // called with each look for messages
   std::function<bool()> ready;  // asked before an episode starts, with the newest weights loaded; empty: always
   int learner = 0;              // its rank
-  int via = 0;             // whom messages to it go through, until it says otherwise (learner/distributed/aggregator.h)
+  int via = 0;  // whom messages to it go through, until it states otherwise (learner/distributed/aggregator.h)
   int inference_rank = 0;  // that decides for this one, perhaps itself, which then plays nothing; 0: none
   InferenceOptions inference = {};
   std::function<void(const comm::Welcome&)> welcomed = [](const auto&) {};  // before the first weights

@@ -169,10 +169,10 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
                         options_.scale_noise);
   if (options_.clip_latent) z = world->clip_latent(z);
   if (menus_.empty()) {
-    const auto foretold = nets::to_floats(world->counts_of(p, input.counts));
+    const auto predicted = nets::to_floats(world->counts_of(p, input.counts));
     const auto rules = static_cast<size_t>(spec().rules);
     for (size_t i = 0; i < indices.size(); ++i) {
-      const auto* own = foretold.data() + i * rules;
+      const auto* own = predicted.data() + i * rules;
       legal_[static_cast<size_t>(indices[i])].assign(own, own + rules);
     }
   } else {

@@ -13,7 +13,7 @@
 namespace rlgo::actors {
 
 // Observations are dreamed ones: latent (WorldModel::view, and of each location) and counts. Legal actions come from
-// the predicted counts; an episode ends by NO-OP, when nothing is legal any more, or when the terminal head says so
+// the predicted counts; an episode ends by NO-OP, when nothing is legal any more, or when the terminal head reports so
 // (drawn; at temperature 0 where likelier). Everything depends on the key of reset, the networks, and the company in a
 // batch only by rounding.
 class DreamEnv final : public mdp::BatchEnv {

@@ -48,7 +48,7 @@ struct Dreamer {
   void unpack(std::string_view bytes);
 };
 
-// Acts by the controller, or at random where the dreamer says so.
+// Acts by the controller, or at random where the dreamer reports so.
 class DreamerPolicy : public Policy {
  public:
   explicit DreamerPolicy(std::shared_ptr<Dreamer> dreamer, int64_t version = 0);

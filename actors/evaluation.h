@@ -1,4 +1,4 @@
-// Plays a fixed number of episodes with a policy and says how good they were. No learning, no messages.
+// Plays a fixed number of episodes with a policy and reports how good they were. No learning, no messages.
 #pragma once
 
 #include <cstdint>

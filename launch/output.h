@@ -1,4 +1,4 @@
-// What a command says, and to whom: people on a terminal, a log, or a program that reads JSON.
+// What a command states, and to whom: people on a terminal, a log, or a program that reads JSON.
 #pragma once
 
 #include <filesystem>

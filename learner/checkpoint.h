@@ -47,7 +47,7 @@ Checkpoint decode_checkpoint(std::string_view bytes);
 
 // Writes atomically. Throws Error where the disk fails or a tensor's bytes do not match its shape.
 void save(const Checkpoint& checkpoint, const std::filesystem::path& path);
-// Throws Error that names the file and says why it is refused.
+// Throws Error that names the file and states why it is refused.
 Checkpoint load(const std::filesystem::path& path);
 
 struct Refused {  // a checkpoint that could not be read

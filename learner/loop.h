@@ -73,7 +73,7 @@ struct LoopResult {
   bool any_lost = false;          // an actor that was lost has not come back
 };
 
-// A message that is not what its tag says.
+// A message that is not what its tag states.
 class Malformed : public Error {
  public:
   using Error::Error;

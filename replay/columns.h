@@ -41,7 +41,7 @@ class EpisodeAppender {
   int64_t row_ = 0;                        // of the next observation
   std::string first_code_;                 // of the part's first observation
   std::optional<mdp::Observation> first_;  // once another one was coded against it
-  std::string again_;                      // the code that says: the same as the first
+  std::string again_;                      // the code that states: the same as the first
 };
 
 // The one episode that `columns` hold (S steps), without its observations.

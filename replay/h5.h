@@ -101,7 +101,7 @@ class Writer {  // one file, which appears under its name when it is whole
 
 class Reader {  // one file
  public:
-  // Checks the checksum of `kind` first, unless `checked_already` says that it has been done for this file.
+  // Checks the checksum of `kind` first, unless `checked_already` states that it has been done for this file.
   Reader(std::filesystem::path path, std::string_view kind, bool checked_already = false);
   ~Reader();
   Reader(Reader&&) noexcept;

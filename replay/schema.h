@@ -1,6 +1,6 @@
-// The rollout store's table of datasets: the one place that says what a part file holds. Writer, reader, checks and the
-// table in docs/store.md all follow it. Ragged arrays are data + offsets: rows offset[i] .. offset[i+1] - 1 belong to
-// i.
+// The rollout store's table of datasets: the one place that states what a part file holds. Writer, reader, checks and
+// the table in docs/store.md all follow it. Ragged arrays are data + offsets: rows offset[i] .. offset[i+1] - 1 belong
+// to i.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct ColumnInfo {
   bool offsets;  // one row more than `rows` has: offsets into another dimension
   std::string_view unit;
   std::string_view meaning;
-  int64_t since = kOldest;  // version of the format; where older parts are read, their rows are as Columns says
+  int64_t since = kOldest;  // version of the format; where older parts are read, their rows are as Columns states
 };
 
 // The datasets in memory, for any run of consecutive episodes; offsets start at 0.

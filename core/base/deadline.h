@@ -21,7 +21,7 @@ class Deadline {  // by any clock; one that was made by default never comes
   Deadline() = default;
   // `left_s`: seconds until then; 0 or less: it has come.
   explicit Deadline(std::function<double()> left_s) : left_s_(std::move(left_s)) {}
-  // One that has come once `should_stop` says so.
+  // One that has come once `should_stop` reports so.
   static Deadline when(std::function<bool()> should_stop) {
     return Deadline([stop = std::move(should_stop)] { return stop && stop() ? 0.0 : kNever; });
   }

@@ -21,7 +21,7 @@ std::string holder_of(const std::filesystem::path& path) {
     if (const auto end = text.find('\n'); end != std::string::npos) text.resize(end);
     if (!text.empty()) return text;
   } catch (const Error&) {
-    // The error below says enough.
+    // The error below states enough.
   }
   return "another process";
 }

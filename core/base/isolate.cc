@@ -89,7 +89,7 @@ void send(int fd, char kind, std::string_view text) {
 
 constexpr double kLook_s = 0.1;  // between looks whether to stop
 
-// All that the child says until it ends; how it ended, as far as that is known here.
+// All that the child states until it ends; how it ended, as far as that is known here.
 End read_all(int fd, const IsolationLimits& limits, std::string& text) {
   const Stopwatch watch;
   for (;;) {

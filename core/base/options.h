@@ -26,7 +26,7 @@ struct Option {
   bool flag = false;        // true | false; on a command line the key alone means true
   bool repeatable = false;  // several values, separated by commas
   std::function<void(const std::string&)>
-      set;                           // throws Error that says what is wrong with the text; changes nothing then
+      set;                           // throws Error that states what is wrong with the text; changes nothing then
   std::function<std::string()> get;  // the value, as text that set() takes
 };
 

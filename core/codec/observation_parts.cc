@@ -25,7 +25,7 @@ bool width_of(size_t values, size_t rows, size_t* width) {
   return *width * rows == values && *width <= kMaxWidth;
 }
 
-// Whether the other nodes of the locations are where loc_rest_end says, all inside.
+// Whether the other nodes of the locations are where loc_rest_end states, all inside.
 bool rest_in_order(const Observation& o, size_t nodes) {
   int32_t before = 0, falling = 0;  // below zero: some end is before the one before
   for (const int32_t end : o.loc_rest_end) {

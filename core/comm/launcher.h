@@ -16,7 +16,7 @@ struct Launch {
 // `variable`: the environment, as std::getenv.
 Launch look_at_launcher(const std::function<const char*(const char*)>& variable);
 
-// For a process that MPI says is the only one although the launcher started several: why, and what to do.
+// For a process that MPI states is the only one although the launcher started several: why, and what to do.
 std::string why_alone(const Launch& launch);
 
 }  // namespace rlgo::comm

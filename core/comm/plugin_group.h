@@ -11,7 +11,7 @@
 namespace rlgo::comm {
 
 // `plugin` must outlive it. The first of `ranks` makes the id and sends it through the mailbox. Returns when all have
-// joined; throws NoAnswer where one does not within options.timeout_s, Error where one says that it ends, or the
+// joined; throws NoAnswer where one does not within options.timeout_s, Error where one states that it ends, or the
 // plug-in fails.
 //
 // While it waits it moves the mailbox's messages and looks for a member's Tag::stop. Where the plug-in fails, the

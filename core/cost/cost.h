@@ -38,16 +38,16 @@ class CostModel {
   virtual std::vector<graph::NodeId> dependents(const graph::Graph& graph,
                                                 std::span<const graph::NodeId> changed) const;
 
-  // Models that measure on demand can gather what they do not know and measure it in one go. After postpone(), an
-  // unknown price is answered by an estimate that holds until settle(), which measures what was asked for. False:
-  // nothing to postpone, or a caller further up does so already and will settle.
-  virtual bool postpone() { return false; }
-  // How many answers since postpone() were estimates.
-  virtual size_t postponed() const { return 0; }
+  // Models that measure on demand can gather what they do not know and measure it in one go. After defer(), an
+  // unknown price is answered by an estimate that holds until flush(), which measures what was asked for. False:
+  // nothing to defer, or a caller further up does so already and will flush.
+  virtual bool defer() { return false; }
+  // How many answers since defer() were estimates.
+  virtual size_t deferred() const { return 0; }
   // Measures what was estimated. False where it had to stop before all of it was.
-  virtual bool settle() { return true; }
-  // Ends postponing without measuring: what was estimated stays unknown.
-  virtual void forget_postponed() {}
+  virtual bool flush() { return true; }
+  // Ends deferring without measuring: what was estimated stays unknown.
+  virtual void forget_deferred() {}
 };
 
 // True for what costs nothing in every model: constant nodes, leaves, reshape (a view) and opaque operators (never

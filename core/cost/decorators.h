@@ -17,10 +17,10 @@ class ForwardingCost : public CostModel {
                                         std::span<const graph::NodeId> changed) const override {
     return inner_->dependents(graph, changed);
   }
-  bool postpone() override { return inner_->postpone(); }
-  size_t postponed() const override { return inner_->postponed(); }
-  bool settle() override { return inner_->settle(); }
-  void forget_postponed() override { inner_->forget_postponed(); }
+  bool defer() override { return inner_->defer(); }
+  size_t deferred() const override { return inner_->deferred(); }
+  bool flush() override { return inner_->flush(); }
+  void forget_deferred() override { inner_->forget_deferred(); }
 
  protected:
   explicit ForwardingCost(std::unique_ptr<CostModel> inner) : inner_(std::move(inner)) {}

@@ -1,5 +1,5 @@
 // Cost profiles: the constants of the analytic cost model in a file, so that the same search runs under another
-// machine's prices. The shipped ones are in configs/costs; docs/costs.md says what each holds for.
+// machine's prices. The shipped ones are in configs/costs; docs/costs.md states what each holds for.
 #pragma once
 
 #include <memory>

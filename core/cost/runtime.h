@@ -26,7 +26,7 @@ struct LoadCost {
   bool known() const { return seconds > 0; }
 };
 
-// Times of one model. `error` says why there are none.
+// Times of one model. `error` states why there are none.
 struct Timing {
   double median_us = 0;  // one run
   double spread_us = 0;  // interquartile range of the samples

@@ -1,4 +1,4 @@
-// What files of measured costs share: a header that says what their numbers hold for, then lines of columns.
+// What files of measured costs share: a header that states what their numbers hold for, then lines of columns.
 #pragma once
 
 #include <optional>

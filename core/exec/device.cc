@@ -48,7 +48,7 @@ CudaState look_at_cuda() {
   if (!state.torch_missing.empty()) return state;
   const auto version = reinterpret_cast<int (*)(int*)>(dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"));
   if (version != nullptr) version(&state.runtime_version);
-  Silent silent;  // LibTorch's warnings: why_no_gpu() says more
+  Silent silent;  // LibTorch's warnings: why_no_gpu() states more
   const c10::WarningUtils::WarningHandlerGuard guard(&silent);
   if (torch::cuda::is_available())
     state.gpus = static_cast<int>(torch::cuda::device_count());  // NOLINT(bugprone-signed-char-misuse): a number

@@ -24,7 +24,7 @@ std::string describe(const Device& device);
 bool is_device_word(std::string_view word);
 
 // Takes "cpu", "cuda", "cuda:N", or "auto" (the first GPU where there is one, the CPU elsewhere). LibTorch's CUDA part
-// is opened only here, on demand. Throws Error for an unknown word, and for a GPU that is not there: the message says
+// is opened only here, on demand. Throws Error for an unknown word, and for a GPU that is not there: the message states
 // what is missing and what to do. `remark`: set where `auto` is the CPU on a machine that has a GPU, with the reason.
 Device resolve_device(std::string_view word, std::string* remark = nullptr);
 

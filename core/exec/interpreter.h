@@ -36,7 +36,7 @@ class Interpreter {
 
   // Outputs by name, on the device. `inputs` has every input of the graph, on any device; floats may come in another
   // float type. Intermediate values are let go after their last use. Throws Error for a missing input or one of another
-  // type than the graph says, and where a kernel fails; Stopped when the deadline has come.
+  // type than the graph states, and where a kernel fails; Stopped when the deadline has come.
   TensorMap run(const TensorMap& inputs) const { return run(inputs, {}); }
   // Called with each value that is computed (no constants, no inputs), in topological order, before anything reads it.
   // What it leaves in the tensor is what readers get.

@@ -26,7 +26,7 @@ class Editor {
   // `types`: of the outputs that the payload names.
   NodeId add_opaque(std::string name, std::shared_ptr<const Opaque> opaque, std::span<const Value> inputs,
                     ops::Types types);
-  // Nothing where operator, inputs and attributes do not fit; `reason` then says why. `attrs` need not be complete.
+  // Nothing where operator, inputs and attributes do not fit; `reason` then states why. `attrs` need not be complete.
   std::optional<NodeId> try_add(ops::Op op, std::span<const Value> inputs, const ops::Attrs& attrs,
                                 std::string* reason = nullptr, std::string name = {});
   // From now on try_add also takes operators that fit at some of the open sizes only (core/ops/extent.h): for what a
@@ -95,7 +95,7 @@ class Editor {
   std::unordered_multimap<uint64_t, NodeId> known_nodes_;  // see known_nodes()
 };
 
-// The description of a node as try_add makes it. `attrs` are complete, `outputs` what infer says.
+// The description of a node as try_add makes it. `attrs` are complete, `outputs` what infer states.
 std::shared_ptr<const NodeInfo> make_info(ops::Op op, ops::Attrs attrs, std::span<const ops::TensorType> inputs,
                                           ops::Types outputs, std::string name = {}, bool fixed = false);
 

@@ -58,10 +58,10 @@ void Trial::end_parts() {
   std::erase_if(editor_.journal_->rewired, is_new);
 }
 
-const Delta& Trial::settle() {
+const Delta& Trial::apply() {
   end_parts();
   remove_dead();
-  settle_constants();
+  apply_constants();
   auto& touched = editor_.touched_;
   std::ranges::sort(touched);
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
@@ -114,7 +114,7 @@ void Trial::remove_dead() {
   }
 }
 
-void Trial::settle_constants() {
+void Trial::apply_constants() {
   start_at_edit();
   while (!stack_.empty()) {
     const NodeId id = stack_.back();

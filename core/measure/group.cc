@@ -28,7 +28,7 @@ struct Wire {
   uint64_t index = 0;  // member: its place; outside: running number; number: hash of the value
 };
 
-// Walks a group in order and says what is connected with what.
+// Walks a group in order and states what is connected with what.
 class Wiring {
  public:
   Wiring(const Graph& graph, std::span<const NodeId> members) : graph_(graph) {

@@ -92,7 +92,7 @@ std::vector<NodeId> GroupCost::dependents(const Graph& graph, std::span<const No
 
 double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, uint64_t hash) {
   if (const auto known = us_by_hash_.find(hash); known != us_by_hash_.end()) return known->second;
-  if (postponing_) {
+  if (deferring_) {
     if (const auto noted = estimate_by_hash_.find(hash); noted != estimate_by_hash_.end()) {
       ++estimates_given_;
       return noted->second;
@@ -103,11 +103,11 @@ double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, 
   const auto estimate = estimated_us_.find(signature);
   if (measured == nullptr && estimate == estimated_us_.end()) {
     Group group{signature, group_graph(graph, members)};
-    if (postponing_) {
-      const auto [at, is_new] = postponed_us_.try_emplace(signature, 0.0);
+    if (deferring_) {
+      const auto [at, is_new] = deferred_us_.try_emplace(signature, 0.0);
       if (is_new) {
         at->second = estimate_us(predictor_.us(group.graph));
-        postponed_.push_back(std::move(group));
+        deferred_.push_back(std::move(group));
       }
       ++estimates_given_;
       return estimate_by_hash_[hash] = at->second;
@@ -122,16 +122,16 @@ double GroupCost::group_us(const Graph& graph, std::span<const NodeId> members, 
   return us;
 }
 
-double GroupCost::estimate_us(double foretold_us) const {
-  if (ratios_.empty()) return exact_us(foretold_us);
+double GroupCost::estimate_us(double predicted_us) const {
+  if (ratios_.empty()) return exact_us(predicted_us);
   std::vector<double> sorted = ratios_;
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  return exact_us(foretold_us * sorted[sorted.size() / 2]);
+  return exact_us(predicted_us * sorted[sorted.size() / 2]);
 }
 
 void GroupCost::note_ratio(const Graph& group, double measured_us) {
-  const double foretold = predictor_.us(group);
-  if (foretold > 0) ratios_.push_back(measured_us / foretold);
+  const double predicted = predictor_.us(group);
+  if (predicted > 0) ratios_.push_back(measured_us / predicted);
 }
 
 void GroupCost::measure(std::span<const Group> groups) {
@@ -148,37 +148,37 @@ void GroupCost::measure(std::span<const Group> groups) {
   for (size_t i = 0; i < groups.size(); ++i) {
     if (results[i].measured) continue;
     ++failures_[shortened(results[i].error)];
-    const double foretold = predictor_.us(groups[i].graph);
-    foretold_us_.emplace(groups[i].signature, foretold);
-    estimated_us_.emplace(groups[i].signature, estimate_us(foretold));
+    const double predicted = predictor_.us(groups[i].graph);
+    predicted_us_.emplace(groups[i].signature, predicted);
+    estimated_us_.emplace(groups[i].signature, estimate_us(predicted));
   }
 }
 
 void GroupCost::refresh() {
   us_by_hash_.clear();
   estimate_by_hash_.clear();
-  for (auto& [signature, us] : estimated_us_) us = estimate_us(foretold_us_.at(signature));
+  for (auto& [signature, us] : estimated_us_) us = estimate_us(predicted_us_.at(signature));
 }
 
-bool GroupCost::postpone() {
-  if (postponing_) return false;
-  return postponing_ = true;
+bool GroupCost::defer() {
+  if (deferring_) return false;
+  return deferring_ = true;
 }
 
-void GroupCost::forget_postponed() {
-  postponing_ = false;
-  postponed_.clear();
-  postponed_us_.clear();
+void GroupCost::forget_deferred() {
+  deferring_ = false;
+  deferred_.clear();
+  deferred_us_.clear();
   estimate_by_hash_.clear();
   estimates_given_ = 0;
 }
 
-size_t GroupCost::measure_postponed(const Watch& watch) {
-  postponing_ = false;
-  std::vector<Group> groups = std::move(postponed_);
-  postponed_.clear();
+size_t GroupCost::measure_deferred(const Watch& watch) {
+  deferring_ = false;
+  std::vector<Group> groups = std::move(deferred_);
+  deferred_.clear();
   // The most expensive first: where time ends, what matters is known.
-  const auto dear = std::exchange(postponed_us_, {});
+  const auto dear = std::exchange(deferred_us_, {});
   std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return dear.at(g.signature); });
   estimate_by_hash_.clear();
   estimates_given_ = 0;
@@ -212,9 +212,9 @@ size_t GroupCost::measure_postponed(const Watch& watch) {
 }
 
 size_t GroupCost::prepare(std::span<const Graph* const> graphs, const Watch& watch) {
-  postpone();
+  defer();
   for (const Graph* graph : graphs) cost::graph_cost(*this, *graph);
-  return measure_postponed(watch);
+  return measure_deferred(watch);
 }
 
 cost::Measured GroupCost::price(const Group& group) {

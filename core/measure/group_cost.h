@@ -53,24 +53,24 @@ class GroupCost : public cost::CostModel {
   std::vector<graph::NodeId> dependents(const graph::Graph& graph,
                                         std::span<const graph::NodeId> changed) const override;
 
-  // While postponing, a group without a price is noted and costs its estimate; then all of them are measured together,
+  // While deferring, a group without a price is noted and costs its estimate; then all of them are measured together,
   // which is much quicker than one by one.
-  bool postpone() override;
-  size_t postponed() const override { return estimates_given_; }
-  bool settle() override {
-    const size_t groups = postponed_.size();
-    return measure_postponed(watch_) == groups;
+  bool defer() override;
+  size_t deferred() const override { return estimates_given_; }
+  bool flush() override {
+    const size_t groups = deferred_.size();
+    return measure_deferred(watch_) == groups;
   }
-  void forget_postponed() override;
-  // Measures what was noted, and ends postponing. Returns the number of groups measured. Where `watch` ends it,
+  void forget_deferred() override;
+  // Measures what was noted, and ends deferring. Returns the number of groups measured. Where `watch` ends it,
   // the others remain without a price.
-  size_t measure_postponed(const Watch& watch = {});
+  size_t measure_deferred(const Watch& watch = {});
   // Of a group, for learning prices from.
   GroupFeatures features(const graph::Graph& group) { return predictor_.features(group); }
   // Told of each group that is timed.
   using Observer = std::function<void(const Group& group, const cost::Measured& measured)>;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
-  // Told by settle() what it does.
+  // Told by flush() what it does.
   void set_watch(Watch watch) { watch_ = std::move(watch); }
   // All groups of these graphs that have no price, measured together. Returns their number.
   size_t prepare(std::span<const graph::Graph* const> graphs, const Watch& watch = {});
@@ -90,7 +90,7 @@ class GroupCost : public cost::CostModel {
 
  private:
   double group_us(const graph::Graph& graph, std::span<const graph::NodeId> members, uint64_t hash);
-  double estimate_us(double foretold_us) const;
+  double estimate_us(double predicted_us) const;
   void note_ratio(const graph::Graph& group, double measured_us);
   void measure(std::span<const Group> groups);
 
@@ -99,15 +99,15 @@ class GroupCost : public cost::CostModel {
   GroupPredictor predictor_;
   std::unordered_map<uint64_t, double> us_by_hash_;
   std::unordered_map<std::string, double> estimated_us_;  // by signature
-  std::unordered_map<std::string, double> foretold_us_;   // of the same groups
+  std::unordered_map<std::string, double> predicted_us_;  // of the same groups
   std::unordered_set<std::string> known_;                 // groups whose ratio is noted
   std::vector<double> ratios_;                            // measured to predicted
   std::map<std::string, int> failures_;
-  bool postponing_ = false;
+  bool deferring_ = false;
   Watch watch_;
   Observer observer_;
-  std::vector<Group> postponed_;
-  std::unordered_map<std::string, double> postponed_us_;  // estimates by signature
+  std::vector<Group> deferred_;
+  std::unordered_map<std::string, double> deferred_us_;  // estimates by signature
   std::unordered_map<uint64_t, double> estimate_by_hash_;
   size_t estimates_given_ = 0;
 };

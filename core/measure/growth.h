@@ -17,7 +17,7 @@ struct GrowthRow {
 };
 
 // Runs this program with these words in a process of its own and fills in what that took. It is ended after
-// `most_seconds`, or where `stop` says so.
+// `most_seconds`, or where `stop` reports so.
 void run_child(const std::vector<std::string>& words, double most_seconds, const std::function<bool()>& stop,
                GrowthRow& row);
 // A heading and a line for each row.

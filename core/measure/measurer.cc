@@ -133,7 +133,7 @@ struct Measurer::Impl {
     return ask(message, options.silence_s);
   }
 
-  // Ends the child after a failure and says so.
+  // Ends the child after a failure and reports so.
   void note(const ChildFailure& failure) {
     ++failures;
     log.warn("{}; {}", describe(failure),

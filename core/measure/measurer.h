@@ -24,12 +24,12 @@ namespace rlgo::measure {
 struct MeasurerOptions : cost::TimingOptions {
   uint64_t seed = 1;                       // of synthetic inputs and of the order of runs
   double start_timeout_s = 60;             // for the first answer of a child
-  double silence_s = 60;                   // a child that says nothing for longer hangs
+  double silence_s = 60;                   // a child that states nothing for longer hangs
   int max_restarts = 8;                    // more crashes and hangs than this end its use
   std::function<bool()> should_stop = {};  // ends a request with Stopped; its child is killed
 };
 
-// What the child says of itself.
+// What the child states of itself.
 struct MeasurerHello {
   std::string runtime;  // "onnxruntime"
   std::string version;  // "1.31.1"

@@ -21,10 +21,10 @@ InputValues read_assumed(std::string_view result);
 
 // How far the outputs of one model are from those of another.
 struct OutputCheck {
-  bool done = false;           // false: one of them has no outputs, `detail` says why
+  bool done = false;           // false: one of them has no outputs, `detail` states why
   bool second_failed = false;  // not done, and the first one has outputs
   bool alike =
-      false;  // the same names, dtypes, shapes, and places of NaN and infinity; else `detail` says what differs
+      false;  // the same names, dtypes, shapes, and places of NaN and infinity; else `detail` states what differs
   // By output: max |a - b| / max |a| over the finite elements (max |a - b| where a is all zero).
   std::map<std::string, double> errors;
   double max_rel_error = 0;  // the largest

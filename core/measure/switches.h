@@ -10,8 +10,8 @@
 
 namespace rlgo::measure {
 
-// Asks a measurer that says it can (docs/measurers.md); nothing where it cannot, or fails. Ends after about `seconds`:
-// settings that were not reached have no times.
+// Asks a measurer that states it can (docs/measurers.md); nothing where it cannot, or fails. Ends after about
+// `seconds`: settings that were not reached have no times.
 std::vector<cost::SwitchTiming> measure_switches(Measurer& measurer, std::span<const std::filesystem::path> models,
                                                  double seconds);
 // Reads an answer. Throws Error where it is none for so many models.

@@ -18,7 +18,7 @@ int64_t clamped(int64_t position, int64_t extent) {
 
 }  // namespace
 
-// Where the result's shape is known, it does not matter how the file says it.
+// Where the result's shape is known, it does not matter how the file states it.
 bool convert_reshape(const OnnxNode& node, Maker& maker) {
   if (!node.output_types[0].is_static()) return false;
   maker.out_reshaped(node.inputs[0], node.output_types[0].extents(), true);

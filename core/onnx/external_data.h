@@ -19,7 +19,7 @@ namespace rlgo::onnx_io {
 // the folder of what it points to are taken, too.
 std::vector<std::filesystem::path> load_external_data(onnx::ModelProto& model, const std::filesystem::path& path);
 
-// Says that the contents of a tensor are in a file of the model's folder, so many bytes from `offset` on.
+// Reports that the contents of a tensor are in a file of the model's folder, so many bytes from `offset` on.
 void set_external(onnx::TensorProto& tensor, const std::string& location, int64_t offset, size_t bytes);
 
 // Moves the contents of initialisers of at least 1 KiB into a new file next to `model_path`, whose name carries a hash

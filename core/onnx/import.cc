@@ -118,7 +118,7 @@ void try_to_parse(const std::filesystem::path& path, const ImportLimits& limits)
   constexpr uint64_t kHarmlessBytes = 4 << 20;
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
-  if (error || bytes <= kHarmlessBytes || !limits.isolate) return;  // load_proto() says what is wrong
+  if (error || bytes <= kHarmlessBytes || !limits.isolate) return;  // load_proto() states what is wrong
   const auto parse = [&] {
     onnx::ModelProto trial;
     load_proto(path, trial);

@@ -156,7 +156,7 @@ std::optional<Extents> flattened(const OnnxNode& node) {
                  ops::product(std::span(all).subspan(static_cast<size_t>(axis)))};
 }
 
-// From `start` to `end` along an axis, as Slice says them, with step 1.
+// From `start` to `end` along an axis, as Slice states them, with step 1.
 Extent slice_length(const Extent& extent, int64_t start, int64_t end) {
   const auto place = [&](int64_t at) {
     if (at >= kBehindEnd) return extent;

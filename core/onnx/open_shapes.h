@@ -12,8 +12,8 @@
 namespace rlgo::onnx_io {
 
 // Follows the operators of a model in order. What operators that rlgo does not know make, ONNX's inference shows, which
-// passes the names of dimensions on; an extent that nothing is known of becomes a symbol of its own. What the file says
-// of the shapes of its outputs and of values inside is not believed: it may be true at one size only.
+// passes the names of dimensions on; an extent that nothing is known of becomes a symbol of its own. What the file
+// states of the shapes of its outputs and of values inside is not believed: it may be true at one size only.
 class OpenShapes {
  public:
   // `samples`: sizes of the open dimensions, by name as in ImportOptions::dims. The model is left as it was.

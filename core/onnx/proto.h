@@ -58,7 +58,7 @@ void check_tensor_data(const onnx::TensorProto& tensor);
 // Fills a message from raw bytes.
 void set_tensor(onnx::TensorProto& tensor, std::string_view name, const ops::TensorType& type, std::string bytes);
 
-// What a tensor says for people and tools (doc_string, metadata_props), as a tensor with nothing else; "" where none.
+// What a tensor states for people and tools (doc_string, metadata_props), as a tensor with nothing else; "" where none.
 std::string notes_of(const onnx::TensorProto& tensor);
 // The same of a Constant, whose tensor's come first.
 std::string notes_of(const onnx::NodeProto& constant, const onnx::TensorProto& tensor);

@@ -19,8 +19,8 @@ using Sizes = std::map<std::string, int64_t>;  // by symbolic name, or "input:ax
 // input has not even a rank.
 Sizes sample_sizes(const onnx::ModelProto& model, const Sizes& wanted, bool by_axis);
 
-// While it lives, the model says nothing of the shapes of its outputs and of values inside, nor bodies of operators of
-// those of their inputs: that is for other sizes. Then its inputs, too, are as they were.
+// While it lives, the model states nothing of the shapes of its outputs and of values inside, nor bodies of operators
+// of those of their inputs: that is for other sizes. Then its inputs, too, are as they were.
 class ForgottenShapes {
  public:
   explicit ForgottenShapes(onnx::ModelProto& model);

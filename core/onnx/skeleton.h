@@ -1,4 +1,4 @@
-// What a model file says beyond the graph. Implementation files of core/onnx only.
+// What a model file states beyond the graph. Implementation files of core/onnx only.
 #pragma once
 
 #include <memory>

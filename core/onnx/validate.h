@@ -37,7 +37,7 @@ class Inference {
   Inference& operator=(const Inference&) = delete;
   // Stops at the first contradiction, with what() of it; empty where there is none.
   std::string run_strictly(bool propagate_data);
-  // Forgets what was inferred, and what the file says about values inside and about the outputs' shapes.
+  // Forgets what was inferred, and what the file states about values inside and about the outputs' shapes.
   void forget_shapes();
   // forget_shapes(), then infers what can be inferred.
   void run_leniently();

@@ -61,7 +61,7 @@ void write_split(Writer& w, const OutNode& n) {
   w.node("Split", n.inputs, n.outputs, attrs);
 }
 
-// In ONNX an extent of 0 means "as in the input", unless opset 14's allowzero says otherwise.
+// In ONNX an extent of 0 means "as in the input", unless opset 14's allowzero states otherwise.
 void write_reshape(Writer& w, const OutNode& n) {
   Ints shape = n.attrs.ints(Attr::shape);
   if (std::ranges::find(shape, ops::kSameExtent) != shape.end()) {

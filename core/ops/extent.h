@@ -120,7 +120,7 @@ struct Requirement {
   Extent a, b;
   int64_t bound = 0;
 };
-// Whether one of `known` says so.
+// Whether one of `known` reports so.
 bool is_implied(const Requirement& wanted, std::span<const Requirement> known);
 
 }  // namespace rlgo::ops

@@ -32,8 +32,8 @@ inline Inferred one(DType dtype, Shape shape) {  // a single output of this type
   return types;
 }
 
-// The outputs of an operator, by the statement of its shapes (shapes.h), of this element type. What that says of ranks,
-// extents and numbers is checked; types and words are the caller's.
+// The outputs of an operator, by the statement of its shapes (shapes.h), of this element type. What that states of
+// ranks, extents and numbers is checked; types and words are the caller's.
 Inferred shaped(Op op, DType dtype, Inputs in, const Attrs& attrs);
 
 inline bool is_number(DType d) { return d != DType::other && d != DType::boolean; }
@@ -52,7 +52,7 @@ inline bool are_axes(const Ints& axes, int rank) {
          std::ranges::all_of(axes, [rank](int64_t a) { return is_axis(a, rank); });
 }
 
-// What infer says of the outputs' extents where an input's are open, given its answer `types` at the sample sizes
+// What infer states of the outputs' extents where an input's are open, given its answer `types` at the sample sizes
 // (open_infer.cc). What is needed and not certain is appended to `required`; null: nothing may be needed.
 struct Requirement;
 Inferred infer_open(const OpSpec& spec, Inputs inputs, const Attrs& attrs, Types types,

@@ -72,7 +72,7 @@ const OpSpec& spec(Op op);  // arity, attributes, inference, work
 // operator, missing, or of the wrong kind (an int is accepted for a float).
 std::optional<Attrs> complete_attrs(Op op, const Attrs& given, std::string* reason = nullptr);
 
-// complete_attrs + arity + infer. Nothing where it does not fit; then `reason` says why. Where inputs have open
+// complete_attrs + arity + infer. Nothing where it does not fit; then `reason` states why. Where inputs have open
 // extents, it must fit at all sizes; or, with `required`, at those where what is appended there holds.
 std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attrs& complete,
                            std::string* reason = nullptr, std::vector<Requirement>* required = nullptr);

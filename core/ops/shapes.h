@@ -1,5 +1,5 @@
-// The shape of each operator, stated once for every kind of extent. A domain D says what an extent is and what becomes
-// of a demand: numbers must meet it (shapes.cc), functions of a model's open sizes record what is not certain
+// The shape of each operator, stated once for every kind of extent. A domain D states what an extent is and what
+// becomes of a demand: numbers must meet it (shapes.cc), functions of a model's open sizes record what is not certain
 // (open_infer.cc), symbols of a rule assume it or must imply it (core/rulegen/prove/sym_infer.cc).
 //
 // D has

@@ -52,9 +52,9 @@ Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model,
           options.check,
           {.left_s = [&clock, last_s = benchmark.least_s()] { return clock.interrupted() ? 0 : clock.left() - last_s; },
            .end = clock.deadline(),
-           .run_s = benchmark.pace().run_s(),
+           .run_s = benchmark.timing().run_s(),
            .rules = result.rules,
-           .runtime_s = benchmark.pace().compare_s(2, kOutputRuns),
+           .runtime_s = benchmark.timing().compare_s(2, kOutputRuns),
            .kept_s = std::max(0.0, benchmark.least_s() - benchmark.fewest_s())}) {}
 
 void Acceptance::choose() {

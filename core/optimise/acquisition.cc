@@ -29,7 +29,7 @@ size_t Acquisition::offer(double sum, cost::Features features) {
 
 std::optional<size_t> Acquisition::next() const {
   const double worth = (examples_.size() < kFewest ? 1.0 : incumbent_) * (1 - kLeastGain);
-  const auto rank = [&](size_t k) { return timed_.empty() ? foretold(k) : bound(k); };
+  const auto rank = [&](size_t k) { return timed_.empty() ? predicted(k) : bound(k); };
   std::optional<size_t> lowest;
   for (size_t k = 0; k < graphs_.size(); ++k) {
     if (graphs_[k].waits() && bound(k) < worth && (!lowest || rank(k) < rank(*lowest))) lowest = k;
@@ -57,10 +57,10 @@ void Acquisition::timed(size_t graph, double ratio) {
   residual_ = cost::Residual(examples_);
   for (Offered& offered : graphs_) offered.residual = residual_.predict(offered.features);
   incumbent_ = 1;
-  for (const size_t k : timed_) incumbent_ = std::min(incumbent_, foretold(k));
+  for (const size_t k : timed_) incumbent_ = std::min(incumbent_, predicted(k));
 }
 
-double Acquisition::foretold(size_t graph) const { return graphs_[graph].sum + graphs_[graph].residual.mean; }
+double Acquisition::predicted(size_t graph) const { return graphs_[graph].sum + graphs_[graph].residual.mean; }
 
 double Acquisition::deviation(size_t graph) const { return graphs_[graph].residual.deviation; }
 

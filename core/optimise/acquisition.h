@@ -40,13 +40,13 @@ class Acquisition {
 
   // The time it took, as timed() was told; 0: not timed.
   double ratio(size_t graph) const { return graphs_[graph].ratio; }
-  double foretold(size_t graph) const;
+  double predicted(size_t graph) const;
   double deviation(size_t graph) const;
-  double bound(size_t graph) const { return foretold(graph) - kOptimism * deviation(graph); }
+  double bound(size_t graph) const { return predicted(graph) - kOptimism * deviation(graph); }
   // Below 1 and the lowest that was timed; 1 where nothing was.
   double best_ratio() const { return best_ratio_; }
   // What the fastest graph takes as far as is known, at most 1. One lucky measurement among many moves it less than
-  // best_ratio(): it is the lowest of what the fitted cost says of graphs that were timed.
+  // best_ratio(): it is the lowest of what the fitted cost states of graphs that were timed.
   double incumbent() const { return incumbent_; }
   // Graphs by the times they took, the fastest first.
   std::vector<size_t> by_time() const;

@@ -41,7 +41,8 @@ cost::Comparison Benchmark::compare(std::span<const cost::RunnableModel> others,
   models.insert(models.end(), others.begin(), others.end());
   auto out = runtime_.compare(models, {repeats, seconds, least, ++comparisons_, twin});
   if (out.error.empty())
-    pace_.note(models.size() + (twin ? 1 : 0), out.models[0].samples, watch.seconds(), 1e-6 * out.models[0].median_us);
+    timing_.note(models.size() + (twin ? 1 : 0), out.models[0].samples, watch.seconds(),
+                 1e-6 * out.models[0].median_us);
   return out;
 }
 
@@ -58,7 +59,7 @@ std::vector<double> Benchmark::rounds_of(std::span<const cost::RunnableModel> bo
   const Stopwatch watch;
   std::vector<double> quotients;
   for (int left = rounds; left > 0 && (quotients.empty() || watch.seconds() < seconds);) {
-    const int some = pace_.rounds(seconds, both.size(), 1, std::min(left, kRoundsOfALoad));
+    const int some = timing_.rounds(seconds, both.size(), 1, std::min(left, kRoundsOfALoad));
     const Stopwatch load;
     const auto found = runtime_.compare(both, {some, 0, 1, ++comparisons_, false, first});
     first = 1 - first;
@@ -68,7 +69,7 @@ std::vector<double> Benchmark::rounds_of(std::span<const cost::RunnableModel> bo
       if (latency.error.empty()) latency.error = timing.error;
     }
     if (!latency.ok()) return {};
-    pace_.note(both.size(), some, load.seconds(), 1e-6 * found.models[0].median_us);
+    timing_.note(both.size(), some, load.seconds(), 1e-6 * found.models[0].median_us);
     quotients.insert(quotients.end(), found.quotients[1].begin(), found.quotients[1].end());
     medians_us.push_back(found.models[0].median_us);
     left -= some;

@@ -51,11 +51,13 @@ class Benchmark {  // of candidates against the original, in turns
   static constexpr int kRoundsOfALoad = 4;
   static constexpr int kLeastRounds = SequentialRatio::kLeast * kRoundsOfALoad;
   // What measure() takes where there is time, by the comparisons so far and the runtime's latest start.
-  double least_s() const { return SequentialRatio::kUsual * (runtime_.start_s() + pace_.compare_s(2, kRoundsOfALoad)); }
+  double least_s() const {
+    return SequentialRatio::kUsual * (runtime_.start_s() + timing_.compare_s(2, kRoundsOfALoad));
+  }
   // The same in the fewest processes with which something may be shown, one round in each.
-  double fewest_s() const { return SequentialRatio::kLeast * (runtime_.start_s() + pace_.compare_s(2, 1)); }
+  double fewest_s() const { return SequentialRatio::kLeast * (runtime_.start_s() + timing_.compare_s(2, 1)); }
   // Of the comparisons so far.
-  const Pace& pace() const { return pace_; }
+  const TimingEstimate& timing() const { return timing_; }
 
  private:
   // Rounds of both models in the process as it is, in about `seconds` and at most `rounds`: their quotients, and the
@@ -65,7 +67,7 @@ class Benchmark {  // of candidates against the original, in turns
 
   cost::Runtime& runtime_;
   cost::RunnableModel original_;
-  Pace pace_;
+  TimingEstimate timing_;
   uint64_t comparisons_;
 };
 

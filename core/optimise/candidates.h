@@ -14,11 +14,11 @@
 #include "core/cost/cost.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/clock.h"
+#include "core/optimise/deferred_costs.h"
 #include "core/optimise/model.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/plan.h"
 #include "core/optimise/replay.h"
-#include "core/optimise/settled_costs.h"
 #include "core/optimise/timed_graphs.h"
 
 namespace rlgo::optimise {

@@ -72,7 +72,7 @@ size_t Candidates::places() const {
 }
 
 size_t Candidates::runners_in_time() const {
-  const size_t models = benchmark_.pace().models(left(), kLeastRounds);
+  const size_t models = benchmark_.timing().models(left(), kLeastRounds);
   return models > 2 ? models - 2 : 0;
 }
 
@@ -136,7 +136,7 @@ bool Candidates::compare_from(size_t first) {
   const double heats = std::ceil(std::log2(static_cast<double>(runners.size() + 1)));
   for (bool first_heat = true; !runners.empty() && !clock_.interrupted(); first_heat = false) {
     if (!first_heat && runners_in_time() < runners.size()) break;
-    const int rounds = benchmark_.pace().rounds(spare_s / heats, runners.size() + 2, kLeastRounds, kMostRounds);
+    const int rounds = benchmark_.timing().rounds(spare_s / heats, runners.size() + 2, kLeastRounds, kMostRounds);
     runners = heat(runners, rounds, spare_s / heats);
     if (runners.size() <= 2) break;
     // The faster half continues, and the best so far.
@@ -285,7 +285,7 @@ void Candidates::decide() {
   near.resize(std::min({near.size(), kMostNear, places()}));
   if (near.size() < 2 || clock_.interrupted()) return;
   if (std::ranges::find(near, result_.chosen) == near.end()) near.back() = result_.chosen;
-  const int rounds = benchmark_.pace().rounds(left(), near.size() + 2, kLeastRounds, kMostDecidingRounds);
+  const int rounds = benchmark_.timing().rounds(left(), near.size() + 2, kLeastRounds, kMostDecidingRounds);
   if (rounds <= kMostRounds) return;  // that many they have had
   clock_.phase("comparisons", fmt::format("comparing the {} fastest", near.size()));
   const auto order = heat(near, rounds, left());

@@ -121,7 +121,7 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
   }
   const auto with_winograd = [&](size_t k) { return uses_winograd(result_.candidates[k]); };
   const bool must = std::ranges::any_of(runners, with_winograd);
-  const auto takes_s = [&] { return benchmark_.pace().compare_s(runners.size() + 1, 1); };
+  const auto takes_s = [&] { return benchmark_.timing().compare_s(runners.size() + 1, 1); };
   // What has Winograd's convolutions, and the respelled one or the next one, which does without, are the last to go.
   while (runners.size() > (must ? 2 : 0) && takes_s() > seconds) {
     const auto first = std::ranges::find_if(
@@ -141,7 +141,7 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
 double Candidates::kinds_s() const { return kKindsShare * std::max(0.0, plan_.choose_s - clock_.passed()); }
 
 void Candidates::compare_kinds(size_t first) {
-  const Pace& pace = benchmark_.pace();
+  const TimingEstimate& timing = benchmark_.timing();
   const double share_s = kinds_s();
   const auto runners = kinds_in_time(first, share_s);
   if (runners.empty() || clock_.interrupted()) return;
@@ -152,7 +152,7 @@ void Candidates::compare_kinds(size_t first) {
   for (double took_s = 0; done == 0 || (done < kKindProcesses && !clock_.over(until_s - took_s)); ++done) {
     const double begin_s = clock_.passed();
     if (done > 0 && !benchmark_.restart()) break;
-    const int rounds = pace.rounds((until_s - begin_s) / (kKindProcesses - done), runners.size() + 1, 1, kKindRounds);
+    const int rounds = timing.rounds((until_s - begin_s) / (kKindProcesses - done), runners.size() + 1, 1, kKindRounds);
     if (!side_by_side(runners, rounds, share_s, false)) break;
     for (size_t k = 0; k < runners.size(); ++k)
       logs[k] += std::log(std::max(result_.candidates[runners[k]].ratio, 1e-9));
@@ -224,7 +224,7 @@ void Candidates::drop_contradicted(const std::map<std::string, Judged>& judged) 
       if (const double gain = gains.at(candidate)[one.first]; gain > most) worst = &one, most = gain;
     }
   } catch (const Stopped&) {
-    prices.forget_postponed();  // whole models decide between candidates all the same
+    prices.forget_deferred();  // whole models decide between candidates all the same
   }
   if (worst == nullptr) return;
   const auto& [family, of] = *worst;

@@ -32,7 +32,7 @@ double Candidates::time_whole(const graph::Graph& graph) {
   const TemporaryFolder folder("rlgo-whole");  // with a file of weights, where they are many
   const auto file = folder.path() / "whole.onnx";
   export_model(model_, graph, file);
-  const bool quick = benchmark_.pace().compare_s(2, kMoreRounds) < kNoTimeSeconds;
+  const bool quick = benchmark_.timing().compare_s(2, kMoreRounds) < kNoTimeSeconds;
   const Latency timed = benchmark_.measure(
       {&graph, file}, quick ? kMoreRounds : kRounds, std::max(left(), 1e-3), [&] { return clock_.interrupted(); },
       false);
@@ -44,7 +44,7 @@ void Candidates::search_and_learn() {
   const double until_s = plan_.search_s + kChooseShare * std::max(0.0, plan_.choose_s - plan_.search_s);
   const double begin_s = std::max(clock_.passed(), plan_.search_s - kLearnShare * (plan_.search_s - clock_.passed()));
   // Each is loaded again for every few rounds, so a measurement takes about twice a comparison.
-  if (begin_s + kFewestInTime * 2 * benchmark_.pace().compare_s(2, kRounds) > until_s) {
+  if (begin_s + kFewestInTime * 2 * benchmark_.timing().compare_s(2, kRounds) > until_s) {
     result_.learned.ended_by = "no time to time whole graphs";
     return search_further(plan_.search_s);
   }
@@ -77,7 +77,7 @@ void Candidates::learn(double until_s) {
       result_.candidates.back().by_learned = true;
   }
   search_further(plan_.search_s);
-  for (Candidate& c : result_.candidates) c.foretold_us = result_.before_us * search.foretold(c.graph, c.trace);
+  for (Candidate& c : result_.candidates) c.predicted_us = result_.before_us * search.predicted(c.graph, c.trace);
   const auto file = result_.learned.file;
   result_.learned = search.summary();
   result_.learned.file = file;

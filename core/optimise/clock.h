@@ -1,4 +1,4 @@
-// How the time of `rlgo optimise` is shared out, where it went, and what its progress bar says.
+// How the time of `rlgo optimise` is shared out, where it went, and what its progress bar states.
 #pragma once
 
 #include <cstdint>

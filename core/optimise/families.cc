@@ -39,7 +39,7 @@ std::map<std::string, double> gains_of(const graph::Graph& graph, const std::sha
   for (const auto& step : trace) used.insert(step.rule);
   std::vector<std::string> names;
   for (const int32_t rule : used) names.push_back(rules->name(rule));
-  const bool gathers = cost.postpone();
+  const bool gathers = cost.defer();
   const double before_us = cost::graph_cost(cost, graph).runtime_us;
   const search::State start{
       graph, {rules->subset(names), graph, [&] { return deadline.over(); }}, graph::NameHash(graph), before_us, 0, {}};
@@ -51,7 +51,7 @@ std::map<std::string, double> gains_of(const graph::Graph& graph, const std::sha
     walk.take({number, step.location}, [](const search::Move&) { return true; });
     gains[families[static_cast<size_t>(step.rule)]] += (now_us - walk.cost_us()) / before_us;
   }
-  if (gathers) cost.forget_postponed();
+  if (gathers) cost.forget_deferred();
   return gains;
 }
 

@@ -67,14 +67,14 @@ Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, cons
     int idle = 0;
     for (uint64_t round = 0; left() > 0 && idle < kIdleRounds; ++round) {
       const size_t before = timed;
-      groups->postpone();
+      groups->defer();
       search::Options how;
       how.budget = kGraphsAtOnce;
       how.walk_length = kWalkLength;
       how.seed = options.seed + round;
       how.stop = should_stop;
       search::run(round % 2 == 0 ? "random" : "anneal", {model.graph, rules, *groups}, how);
-      groups->settle();
+      groups->flush();
       idle = timed == before ? idle + 1 : 0;
     }
     if (should_stop()) fail("stopped by a signal; nothing was written");

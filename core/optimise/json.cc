@@ -46,7 +46,7 @@ Json learned(const Result& result) {
   Json timed = Json::array();
   for (const LearnedGraph& g : learned.timed)
     timed.push_back(
-        {{"name", g.name}, {"sum", g.sum}, {"predicted", g.foretold}, {"deviation", g.deviation}, {"ratio", g.ratio}});
+        {{"name", g.name}, {"sum", g.sum}, {"predicted", g.predicted}, {"deviation", g.deviation}, {"ratio", g.ratio}});
   const auto percent = [](double share) { return share > 0 ? Json(100 * share) : Json(); };
   return {{"timed", std::move(timed)},
           {"known", learned.known},

@@ -49,7 +49,7 @@ Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& 
   }
   Benchmark benchmark(runtime, both[0]);
   if (after.graph.hash() == model.graph.hash()) {
-    verdict.latency.error.clear();  // the same graph: 1, whatever a measurement says
+    verdict.latency.error.clear();  // the same graph: 1, whatever a measurement states
     return verdict;
   }
   verdict.latency = benchmark.measure(both[1], options.repeats, kBenchmarkSeconds, should_stop);

@@ -103,9 +103,9 @@ class Timer {
   explicit Timer(cost::Runtime& runtime) : prices_(runtime.measure()) {}
 
   void time(std::span<Sample* const> samples) {
-    const bool together = prices_.model->postpone();
+    const bool together = prices_.model->defer();
     for (const Sample* one : samples) prices_.model->op_us(one->graph, one->id);
-    if (together) prices_.model->settle();
+    if (together) prices_.model->flush();
     for (Sample* one : samples) {
       const auto* found = find_time(*prices_.table, one->graph, one->id);
       if (found != nullptr) one->us = found->us, one->spread_us = found->spread_us;

@@ -45,7 +45,7 @@ struct MachineSpeed {
   double us(double bytes, double flops) const;
 };
 
-// Times what is different in the models, the most frequent first, until `seconds` have passed; says a table of
+// Times what is different in the models, the most frequent first, until `seconds` have passed; states a table of
 // operators, slowest for the machine first, and one of single slow kernels by the time that they lose. Members of
 // "rlgo.bench-kernels/1". Throws UsageError for an operator that no model has, Error where a graph cannot be read, a
 // file cannot be written, or the machine is too busy: the reference times spread by more than 10 %.

@@ -28,9 +28,9 @@ std::string kind_of(const Graph& graph, NodeId head) { return std::string(ops::n
 }  // namespace
 
 GraphFeatures::GraphFeatures(const Graph& unmodified, cost::CostModel& prices) : prices_(prices) {
-  const bool gathers = prices.postpone();
+  const bool gathers = prices.defer();
   const double us = cost::graph_cost(prices, unmodified).runtime_us;
-  if (gathers) prices.forget_postponed();
+  if (gathers) prices.forget_deferred();
   unmodified_us_ = us > 0 ? us : 1;
   unmodified_ = of_graph(unmodified);
 }
@@ -59,7 +59,7 @@ cost::Features GraphFeatures::of_group(const Graph& graph, NodeId head, double g
 
 cost::Features GraphFeatures::of_graph(const Graph& graph) const {
   cost::Features out;
-  const bool gathers = prices_.postpone();  // nothing is timed for it
+  const bool gathers = prices_.defer();  // nothing is timed for it
   const bool alone = prices_.is_local();
   for (const NodeId id : graph.order()) {
     if (cost::is_free(graph.node(id)) || graph.node(id).constant) continue;
@@ -72,7 +72,7 @@ cost::Features GraphFeatures::of_graph(const Graph& graph) const {
       if (from != to) out["border:" + kind_of(graph, from) + ">" + kind_of(graph, to)] += kEachUs / unmodified_us_;
     }
   }
-  if (gathers) prices_.forget_postponed();
+  if (gathers) prices_.forget_deferred();
   return out;
 }
 

@@ -62,10 +62,10 @@ class LearnedCost : public cost::CostModel {
                                         std::span<const graph::NodeId> changed) const override {
     return prices_.dependents(graph, changed);
   }
-  bool postpone() override { return prices_.postpone(); }
-  size_t postponed() const override { return prices_.postponed(); }
-  bool settle() override { return prices_.settle(); }
-  void forget_postponed() override { prices_.forget_postponed(); }
+  bool defer() override { return prices_.defer(); }
+  size_t deferred() const override { return prices_.deferred(); }
+  bool flush() override { return prices_.flush(); }
+  void forget_deferred() override { prices_.forget_deferred(); }
 
  private:
   cost::CostModel& prices_;

@@ -76,7 +76,7 @@ void LearnedSearch::run() {
 
 void LearnedSearch::measure(size_t graph) {
   const Stopwatch watch;
-  LearnedGraph told{proposals_[graph].name, sums_[graph], acquisition_.foretold(graph), acquisition_.deviation(graph)};
+  LearnedGraph told{proposals_[graph].name, sums_[graph], acquisition_.predicted(graph), acquisition_.deviation(graph)};
   try {
     told.ratio = parts_.time(proposals_[graph].graph);
     kept_.add({model_, hashes_[graph], sums_[graph], told.ratio,
@@ -171,13 +171,13 @@ std::vector<const Proposal*> LearnedSearch::fastest(size_t count) const {
   return out;
 }
 
-double LearnedSearch::foretold(const graph::Graph& graph, const rules::Trace& trace) const {
+double LearnedSearch::predicted(const graph::Graph& graph, const rules::Trace& trace) const {
   const uint64_t hash = graph.hash();
   if (hash == model_) return 1;
   const auto at = std::ranges::find(hashes_, hash);
   if (at != hashes_.end()) {
     const auto k = static_cast<size_t>(at - hashes_.begin());
-    return acquisition_.ratio(k) > 0 ? acquisition_.ratio(k) : acquisition_.foretold(k);
+    return acquisition_.ratio(k) > 0 ? acquisition_.ratio(k) : acquisition_.predicted(k);
   }
   const double sum = cost_of(parts_.prices, graph) / features_.unmodified_us();
   return sum + acquisition_.residual().predict(features_(graph, trace, *parts_.rules)).mean;

@@ -1,7 +1,7 @@
 // Search by a learned cost of whole models: graphs are rewritten exactly, few of them are timed.
 //
 // What the searches found, neighbours of the best graph (rules left out, a rule more, beginnings of its rewrites), and
-// what searches find by costs that are drawn from what is known (Thompson sampling) are offered; acquisition.h says
+// what searches find by costs that are drawn from what is known (Thompson sampling) are offered; acquisition.h states
 // which of these is timed next. The cost is fitted again after each.
 #pragma once
 
@@ -63,7 +63,7 @@ class LearnedSearch {  // see the top of the file
   // Those that were timed, the fastest first: as many as `count`, none slower than the fastest by more than 5 %.
   std::vector<const Proposal*> fastest(size_t count) const;
   // Share of the unmodified graph's time that a graph took, or else is predicted to take.
-  double foretold(const graph::Graph& graph, const rules::Trace& trace) const;
+  double predicted(const graph::Graph& graph, const rules::Trace& trace) const;
   LearnedSummary summary() const;
 
  private:

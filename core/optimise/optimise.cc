@@ -197,7 +197,7 @@ constexpr int kSwitchesLoads = 2;     // of it, that are worth waiting for
 // estimated. Thousands of rewrites of a large graph take minutes, and go without.
 void tell_costs(cost::CostModel& model, const OptimiseClock& clock, Result& result) {
   price_alike(model, result);
-  const bool gathers = model.postpone();
+  const bool gathers = model.defer();
   const double until_s = clock.passed() + std::min(kTellSeconds, kTellShare * clock.left_to_end());
   const auto note = [&](const graph::Graph& graph, size_t made) {
     if (clock.passed() >= until_s) throw Stopped("the costs after each rewrite are left out");
@@ -213,19 +213,19 @@ void tell_costs(cost::CostModel& model, const OptimiseClock& clock, Result& resu
   if (result.step_us.size() < trace.size()) result.step_us.clear();
   result.before_op_us = report::prices_of(model, result.before);
   result.after_op_us = report::prices_of(model, result.best().graph);
-  if (gathers) model.settle();
+  if (gathers) model.flush();
 }
 
 void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
                         Benchmark& benchmark, const OptimiseClock& clock, Result& result) {
   const Candidate& best = result.best();
-  // A model that nothing was done to is no faster, whatever a comparison of the two files says.
+  // A model that nothing was done to is no faster, whatever a comparison of the two files states.
   result.touched = is_touched(best, model);
   if (best.file.empty() || !result.touched || !(result.checked || options.force)) return;
   const int most =
       result.interrupted ? Benchmark::kLeastRounds : std::max(options.check.repeats, Benchmark::kLeastRounds);
-  // A process that is cut short says nothing: none is begun that takes too long.
-  const auto stop = [&] { return clock.left_to_end() < runtime.start_s() + benchmark.pace().compare_s(2, 1); };
+  // A process that is cut short states nothing: none is begun that takes too long.
+  const auto stop = [&] { return clock.left_to_end() < runtime.start_s() + benchmark.timing().compare_s(2, 1); };
   if (stop()) {
     result.end_to_end.error = "there is no time left for it";
     return;
@@ -234,9 +234,9 @@ void measure_end_to_end(const OptimiseOptions& options, const LoadedModel& model
       benchmark.measure(best.runnable(), most, result.interrupted ? 0 : std::max(0.0, clock.left()), stop);
 }
 
-void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, const Pace& pace, OptimiseClock& clock,
-                      Result& result) {
-  const double least_s = std::max(kSwitchesRuns * pace.run_s(), pace.compare_s(kSwitchesLoads, 1));
+void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, const TimingEstimate& timing,
+                      OptimiseClock& clock, Result& result) {
+  const double least_s = std::max(kSwitchesRuns * timing.run_s(), timing.compare_s(kSwitchesLoads, 1));
   if (!options.switches || clock.interrupted() || clock.left_to_end() < kSwitchesSeconds + least_s) return;
   std::vector<cost::RunnableModel> models = {{&result.before, options.model.graph}};
   if (result.touched && result.end_to_end.ok()) models.push_back(result.best().runnable());
@@ -262,13 +262,13 @@ std::string made_up_sizes(const ModelOptions& options, const LoadedModel& model)
   return as_options(made_up);
 }
 
-// Says it at once where there is more to check than there is time.
+// Reports it at once where there is more to check than there is time.
 TimePlan plan_of(double seconds, double passed_s, double last_s, const Bound& bound, const std::string& made_up,
-                 const Pace& pace, const Log& log) {
-  const double checks_s = pace.compare_s(kCheckedRuns, 1);
+                 const TimingEstimate& timing, const Log& log) {
+  const double checks_s = timing.compare_s(kCheckedRuns, 1);
   if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s, bound.end_s, made_up); !text.empty())
     log.warn("{}", text);
-  return make_plan(seconds, passed_s, last_s + checks_s, pace.compare_s(4, kLeastCompareRounds));
+  return make_plan(seconds, passed_s, last_s + checks_s, timing.compare_s(4, kLeastCompareRounds));
 }
 
 // Writes what was found, unless the user wants an end meanwhile.
@@ -305,7 +305,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   for (const auto& what : model.left_out) log.warn("{}", what);
   const double read_s = clock.passed();
   clock.phase("starting the target", "starting the target");
-  clock.end_by(std::numeric_limits<double>::infinity(), 0);  // a signal ends the wait for a runtime that says nothing
+  clock.end_by(std::numeric_limits<double>::infinity(), 0);  // a signal ends the wait for a runtime that states nothing
   const auto runtime = parts.start_runtime([&clock] { return clock.deadline().over(); });
   clock.end_by(std::numeric_limits<double>::infinity(), kSearchAnswer_s);
   // Of all inputs: open dimensions have sample sizes, and --dim fixes them in the written model only.
@@ -336,11 +336,11 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   model.folded = std::make_shared<verify::FoldedBlobs>();
   model.weight_files = std::make_shared<onnx_io::WeightFiles>(folder.path());
 
-  const Pace& pace = benchmark.pace();
+  const TimingEstimate& timing = benchmark.timing();
   const double last_s = benchmark.least_s();
-  const Bound bound = make_bound(options.seconds, pace.timed_s(), read_s);
+  const Bound bound = make_bound(options.seconds, timing.timed_s(), read_s);
   const TimePlan plan =
-      plan_of(options.seconds, clock.passed(), last_s, bound, made_up_sizes(options.model, model), pace, log);
+      plan_of(options.seconds, clock.passed(), last_s, bound, made_up_sizes(options.model, model), timing, log);
   clock.end_by(bound.choose_s(std::max(plan.choose_s, plan.late_s)), kSearchAnswer_s);
   const auto timing_for = std::make_shared<const Candidates*>(nullptr);
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
@@ -372,7 +372,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   measure_end_to_end(options, model, *runtime, benchmark, clock, result);
   if (result.end_to_end.ok() && result.end_to_end.faster)
     measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, result);
-  measure_switches(options, *runtime, pace, clock, result);
+  measure_switches(options, *runtime, timing, clock, result);
   result.interrupted = clock.interrupted();
   conclude(options, result);
   clock.phase("writing", "writing");

@@ -50,7 +50,7 @@ void declare_details(OptionSink& sink, OptimiseOptions& options);
 // What the caller chooses by name.
 struct OptimiseParts {
   std::shared_ptr<const rules::RuleSet> rules;
-  // Asked once, after the model was read. `should_stop` says so as long as the runtime has not started.
+  // Asked once, after the model was read. `should_stop` reports so as long as the runtime has not started.
   std::function<std::shared_ptr<cost::Runtime>(std::function<bool()> should_stop)> start_runtime;
   std::shared_ptr<cost::CostModel> formula;  // prices operators in place of the runtime; may be null
   std::string version;                       // of rlgo, for the report

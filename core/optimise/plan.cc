@@ -25,7 +25,7 @@ constexpr double kLeastSearchShare = 0.25, kLeastCompareShare = 0.15, kLeastOfAl
 
 }  // namespace
 
-void Pace::note(size_t models, int rounds, double seconds, double timed_s) {
+void TimingEstimate::note(size_t models, int rounds, double seconds, double timed_s) {
   if (models == 0 || rounds <= 0 || seconds <= 0) return;
   const double one_s = seconds / static_cast<double>(models);
   const double slowest_s = timed_s > 0 ? timed_s : one_s / (rounds + kSlowLoadRuns);
@@ -34,16 +34,16 @@ void Pace::note(size_t models, int rounds, double seconds, double timed_s) {
   timed_s_ = timed_s;
 }
 
-double Pace::compare_s(size_t models, int rounds) const {
+double TimingEstimate::compare_s(size_t models, int rounds) const {
   return run_s_ * static_cast<double>(models) * (rounds + load_runs_);
 }
 
-size_t Pace::models(double seconds, int rounds) const {
+size_t TimingEstimate::models(double seconds, int rounds) const {
   const double most = 1e6, one_s = compare_s(1, rounds);
   return static_cast<size_t>(one_s > 0 ? std::clamp(seconds / one_s, 0.0, most) : most);
 }
 
-int Pace::rounds(double seconds, size_t models, int least, int most) const {
+int TimingEstimate::rounds(double seconds, size_t models, int least, int most) const {
   const double all_s = run_s_ * static_cast<double>(models);
   if (all_s <= 0) return most;
   return static_cast<int>(std::clamp(seconds / all_s - load_runs_, double(least), double(std::max(least, most))));

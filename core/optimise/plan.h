@@ -8,7 +8,7 @@
 namespace rlgo::optimise {
 
 // What running whole models takes, as the latest comparison showed it on a machine that may be busy with other things.
-class Pace {
+class TimingEstimate {
  public:
   // A comparison of `models` models (the first one's twin among them) in `rounds` rounds took `seconds`, loading
   // included. `timed_s`: a run as the runtime timed it (its own processor time where it has one thread), by which it

@@ -20,8 +20,8 @@ struct PriceCheckOptions {
   uint64_t seed = 0;  // of the rewriting
 };
 // Measures the model's groups, and compares their sum with the time of the whole model, and the same for variants of
-// it. `prices`: of groups. Says lines for people; returns a member of "graphs" of the document "rlgo.bench/1". Throws
-// Error where a whole model cannot be timed.
+// it. `prices`: of groups. Reports lines for people; returns a member of "graphs" of the document "rlgo.bench/1".
+// Throws Error where a whole model cannot be timed.
 report::Json check_prices(const std::string& name, const LoadedModel& model, const Prices& prices,
                           const std::shared_ptr<const rules::RuleSet>& rules, const PriceCheckOptions& options,
                           const std::function<void(const std::string&)>& say);

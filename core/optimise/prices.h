@@ -41,14 +41,14 @@ class MeteredCost : public cost::CostModel {
     if (prices_.table->size() > known) measuring_s_ += watch.seconds();
     return us;
   }
-  bool postpone() override { return prices_.model->postpone(); }
-  size_t postponed() const override { return prices_.model->postponed(); }
-  void forget_postponed() override { prices_.model->forget_postponed(); }
-  bool settle() override {
+  bool defer() override { return prices_.model->defer(); }
+  size_t deferred() const override { return prices_.model->deferred(); }
+  void forget_deferred() override { prices_.model->forget_deferred(); }
+  bool flush() override {
     const Stopwatch watch;
-    const bool settled = prices_.model->settle();
+    const bool flushed = prices_.model->flush();
     measuring_s_ += watch.seconds();
-    return settled;
+    return flushed;
   }
   double measuring_s() const { return measuring_s_; }
   const Prices& prices() const { return prices_; }

@@ -62,13 +62,13 @@ std::vector<TimedSample> time_operators(const std::vector<OperatorKind>& kinds, 
   bool any = true;
   for (size_t turn = 0; any && !ended(); ++turn) {
     any = false;
-    const bool together = prices.model->postpone();
+    const bool together = prices.model->defer();
     for (const auto& kind : kinds) {
       if (turn >= kind.samples.size() || (!together && ended())) continue;
       any = true;
       prices.model->op_us(kind.samples[turn].graph, kind.samples[turn].id);
     }
-    if (together) prices.model->settle();
+    if (together) prices.model->flush();
     for (size_t k = 0; k < kinds.size(); ++k) {
       if (turn >= kinds[k].samples.size()) continue;
       const OperatorSample& sample = kinds[k].samples[turn];

@@ -45,7 +45,7 @@ struct PriceScore {
 // Of the samples that are held out, of one kind or ("") all.
 PriceScore score(std::span<const TimedSample> samples, const std::string& kind, const cost::AnalyticOptions& profile);
 
-// Times, fits, says a table, writes the profile where options.out asks for it. Members of "rlgo.bench-profile/1".
+// Times, fits, states a table, writes the profile where options.out asks for it. Members of "rlgo.bench-profile/1".
 // Throws Error where too few operators can be timed, or the file cannot be written.
 report::Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime,
                            const std::function<bool()>& should_stop,

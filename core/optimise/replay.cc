@@ -53,7 +53,7 @@ class Replay::Walk {
     for (const Chosen& one : some) {
       if (edit.add(one.rule, one.location)) made.emplace_back(trial_.graph().id_bound(), one);
     }
-    const graph::Delta& delta = trial_.settle();
+    const graph::Delta& delta = trial_.apply();
     if (!trial_.keep()) return false;
     if (made.size() > 1)
       index_ = index_of(trial_.graph());

@@ -24,7 +24,7 @@ struct Replayed {
   std::vector<std::pair<graph::Value, graph::Value>> replaced;
 };
 
-// A trace says where a rewrite was made by counting matches, which holds only after all rewrites before it. Here a
+// A trace states where a rewrite was made by counting matches, which holds only after all rewrites before it. Here a
 // rewrite is known by the nodes that it matched, so that it can be made without the others. A rewrite that needs what
 // one of those made is left out, too.
 class Replay {

@@ -79,7 +79,7 @@ std::vector<report::Row> learned(const Result& result) {
   std::vector<report::Row> rows = {{"", "graph", "sum of prices", "predicted", "deviation", "time"}};
   for (size_t k = 0; k < result.learned.timed.size(); ++k) {
     const LearnedGraph& g = result.learned.timed[k];
-    rows.push_back({fmt::format("{}", k + 1), g.name, fmt::format("{:.3f}", g.sum), fmt::format("{:.3f}", g.foretold),
+    rows.push_back({fmt::format("{}", k + 1), g.name, fmt::format("{:.3f}", g.sum), fmt::format("{:.3f}", g.predicted),
                     fmt::format("{:.3f}", g.deviation), fmt::format("{:.3f}", g.ratio)});
   }
   return rows;

@@ -1,4 +1,5 @@
-// What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the exit status says.
+// What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the exit status
+// states.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +49,7 @@ struct Candidate {
   std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
   std::set<std::string> without = {};  // rules that were left out
   double cost_us = 0;                  // sum over operators
-  double foretold_us = 0;              // latency by the learned cost; 0: not predicted
+  double predicted_us = 0;             // latency by the learned cost; 0: not predicted
   bool by_learned = false;             // the learned cost proposed it
   std::filesystem::path file = {};     // "" where it could not be written
   onnx_io::ExportReport normalised = {};
@@ -59,7 +60,7 @@ struct Candidate {
   std::string error = {};  // why it could not be written or measured
   cost::RunnableModel runnable() const { return {&graph, file}; }
   // What it costs, as far as that is known without comparing it.
-  double expected_us() const { return foretold_us > 0 ? foretold_us : cost_us; }
+  double expected_us() const { return predicted_us > 0 ? predicted_us : cost_us; }
   // Its rewrites begin with those of searches that time nothing.
   bool begins_untimed() const { return !stages.empty() && stages[0].by != By::timed; }
   // Searches by learned prices are among these.
@@ -94,9 +95,9 @@ struct Check {
 // A graph that was timed whole for the learned cost; all in shares of the unmodified graph's.
 struct LearnedGraph {
   std::string name;
-  double sum = 0;                      // of prices
-  double foretold = 0, deviation = 0;  // by the learned cost, before it was timed
-  double ratio = 0;                    // time
+  double sum = 0;                       // of prices
+  double predicted = 0, deviation = 0;  // by the learned cost, before it was timed
+  double ratio = 0;                     // time
 };
 // What --method learned did.
 struct LearnedSummary {

@@ -364,7 +364,7 @@ std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& fi
   try {
     choose_sizes(budget);
   } catch (const Stopped&) {
-    // What follows finds no time either, and says so.
+    // What follows finds no time either, and reports so.
   }
   std::vector<Check> checks = {exact(rewritten, budget)};
   if (checks[0].finding == Finding::wrong) return checks;

@@ -108,7 +108,7 @@ class Verifier {
                    int sets, const std::string& where = "") const;
   Check in_runtime(const Replayed& rewritten, const std::filesystem::path& file, int sets) const;
   const AtSizes* other_sizes(size_t k, bool soon, bool& in_time);
-  // What a check says that was cut short.
+  // What a check states that was cut short.
   Check skipped(Check check) const;
   Check at_sizes(const AtSizes& original, const std::filesystem::path& file) const;
   void at_other_sizes(const std::filesystem::path& file, const Budget& budget, std::vector<Check>& checks);

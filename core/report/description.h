@@ -16,8 +16,8 @@ struct Description {
   Json json;
 };
 
-// A model of this name (its file's, or a zoo graph's), what `about` says of it, and its graph. `changes`: what the
-// import folded, merged or removed, a line each; the text lists them where `show_changes` says so.
+// A model of this name (its file's, or a zoo graph's), what `about` states of it, and its graph. `changes`: what the
+// import folded, merged or removed, a line each; the text lists them where `show_changes` reports so.
 Description describe_model(const std::string& name, const std::string& about, const graph::Graph& graph,
                            const std::vector<std::string>& changes, bool show_changes);
 

@@ -1,4 +1,4 @@
-// What a rule file says, before names are looked up. The language is described in parser.h.
+// What a rule file states, before names are looked up. The language is described in parser.h.
 #pragma once
 
 #include <cstdint>

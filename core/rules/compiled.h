@@ -104,7 +104,7 @@ class CompiledRule {  // tables of one rule
  public:
   RuleText text;
   uint64_t hash = 0;
-  Proof proof = Proof::unproved;  // what rlgo itself knows of it, whatever the text says (shipped_proofs.h)
+  Proof proof = Proof::unproved;  // what rlgo itself knows of it, whatever the text states (shipped_proofs.h)
   std::vector<LeftNode> left;     // [0] is the first root
   std::vector<DeferredTest> deferred;
   std::vector<CompiledCondition> conditions;

@@ -15,7 +15,7 @@ namespace rlgo::rules {
 std::optional<graph::Graph> random_instance(const CompiledRule& rule, Rng& rng);
 
 // Throws Error "FILE:LINE: ..." where in random instances on which all conditions hold the two sides never have equal
-// types. Says nothing about a rule whose conditions chance did not meet.
+// types. Reports nothing about a rule whose conditions chance did not meet.
 void check_types(const CompiledRule& rule);
 
 }  // namespace rlgo::rules

@@ -103,7 +103,7 @@ struct MatchIndex::Impl {
     rules[r] = std::move(matches);
   }
 
-  // Matches around the given nodes, by rule. Ends early where `stop` says so.
+  // Matches around the given nodes, by rule. Ends early where `stop` reports so.
   std::vector<Placed> search(const Graph& graph, std::span<const std::pair<NodeId, Change>> nodes,
                              bool first_roots_only, const Stop& stop) {
     const auto& inside = set->impl();

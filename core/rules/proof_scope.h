@@ -12,7 +12,7 @@
 //   range      products, quotients and powers that the left side does not make are of constants, or lie between what it
 //              makes (ranges.h): over the reals (x a) c is x (a c), in 32 bits a c may be infinite
 //   reshapes   shapes with open items (-1: the rest, -2: as the input) are passed on, not computed with
-//   ranks, lengths of lists, axes of windows   of proved rules: as the proof line says
+//   ranks, lengths of lists, axes of windows   of proved rules: as the proof line states
 #pragma once
 
 #include "core/rules/binding.h"

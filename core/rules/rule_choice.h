@@ -30,7 +30,7 @@ std::vector<std::filesystem::path> shipped_rules();
 //   TAG               the proved rules of the default sets with this tag
 //   proved, tested, unproved   the rules of the default sets of which that is known
 //   NAME              this rule of the default sets
-//   -WORD             takes away what SET, TAG, status or NAME says, of all that has been taken
+//   -WORD             takes away what SET, TAG, status or NAME states, of all that has been taken
 // No words, or `-` in front of the first: starts from the default, the proved rules of kShippedFiles. The order
 // is that of the files. Throws Error (with the nearest word) on what is none of these, and where nothing is left.
 std::shared_ptr<const RuleSet> choose_rules(const std::vector<std::string>& words);

@@ -80,8 +80,8 @@ class RuleSet {
   int size() const;
   const CompiledRule& rule(int index) const;  // 0 <= index < size()
   const std::string& name(int index) const;
-  // What rlgo itself found out: of shipped rules, as they were when it was built, what their file says; of all others
-  // nothing, whatever their file says.
+  // What rlgo itself found out: of shipped rules, as they were when it was built, what their file states; of all others
+  // nothing, whatever their file states.
   Proof proof(int index) const;
   std::vector<std::string> names() const;  // by index
   // Depends on names, order and meaning of the rules, not on comments or spacing.

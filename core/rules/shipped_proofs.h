@@ -1,5 +1,5 @@
 // Which proofs are rlgo's own: those in the rule files that it ships (configs/rules), as they were when it was built.
-// What any other file says of its proofs, or a shipped one that was edited since, is a claim, and not believed.
+// What any other file states of its proofs, or a shipped one that was edited since, is a claim, and not believed.
 #pragma once
 
 #include <string_view>

@@ -61,7 +61,7 @@ graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleS
       if (!edit.add(place[one.rule], match))
         fail("trace, step {}: rule '{}' does not apply together with those before it", step, rules->name(one.rule));
     }
-    const graph::Delta& delta = trial.settle();
+    const graph::Delta& delta = trial.apply();
     if (!trial.keep()) fail("trace, step {}: rule '{}' does not apply at location {}", k + 1, name, trace[k].location);
     if (some.size() == 1)
       index.update(trial.graph(), delta);

@@ -23,7 +23,7 @@ using Trace = std::vector<Rewrite>;
 
 // The graph at the end of a trace. `after_each` gets the graph after each rewrite, and how many were made at once:
 // one, but for those that are made together. Throws Error naming the rewrite
-// that does not apply, or whose location is not one of the first `max_locations`; Stopped where `stop` says so.
+// that does not apply, or whose location is not one of the first `max_locations`; Stopped where `stop` reports so.
 graph::Graph replay(const graph::Graph& graph, const std::shared_ptr<const RuleSet>& rules,
                     std::span<const Rewrite> trace, int max_locations = std::numeric_limits<int>::max(),
                     const std::function<void(const graph::Graph&, size_t)>& after_each = {},

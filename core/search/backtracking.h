@@ -20,7 +20,7 @@ class Backtracking {
   explicit Backtracking(Context& context, Filter inside = nullptr);
 
   // Goes on from graphs that cost less than alpha times the best, the cheapest first. Ends where the queue is empty,
-  // after `expansions` graphs (0: no limit), or where the context says so; false in these two cases.
+  // after `expansions` graphs (0: no limit), or where the context reports so; false in these two cases.
   bool run(const StatePtr& start, int64_t expansions);
   // The best graph of run().
   const StatePtr& best() const { return best_; }

@@ -65,9 +65,9 @@ void Context::work(Job& job, cost::CostModel& cost, bool asks) {
         const bool at_once = job.known_only && i < kKnownAtOnce;
         if (asks && !at_once && options_.stop && options_.stop()) job.stopped = true;
         if (job.stopped) return;
-        const size_t estimates = job.known_only ? problem_.cost.postponed() : 0;
+        const size_t estimates = job.known_only ? problem_.cost.deferred() : 0;
         const Child child = evaluate(job.tried[k][i]);
-        if (job.known_only && problem_.cost.postponed() > estimates) continue;
+        if (job.known_only && problem_.cost.deferred() > estimates) continue;
         job.children[k].push_back(child);
       }
     }
@@ -95,13 +95,13 @@ void Context::work_all(Job& job) {
 void Context::evaluate_all(Job& job) {
   bool known = false;
   while (!known) {
-    const bool gathers = problem_.cost.postpone();
+    const bool gathers = problem_.cost.defer();
     work_all(job);
-    known = !gathers || problem_.cost.postponed() == 0;
-    if (!gathers || problem_.cost.settle()) continue;
-    job.known_only = problem_.cost.postpone();
+    known = !gathers || problem_.cost.deferred() == 0;
+    if (!gathers || problem_.cost.flush()) continue;
+    job.known_only = problem_.cost.defer();
     work_all(job);
-    problem_.cost.settle();
+    problem_.cost.flush();
     known = true;
   }
 }
@@ -132,9 +132,9 @@ std::vector<Child> Context::evaluate(const StatePtr& state) {
 
 std::optional<Child> Context::evaluate_known(const StatePtr& state, const rules::Rewrite& step) {
   ++result_.counters.candidates;
-  const size_t before = problem_.cost.postponed();
+  const size_t before = problem_.cost.deferred();
   const Child child = Evaluator(*state, costs_[0])(step);
-  if (problem_.cost.postponed() > before) return std::nullopt;
+  if (problem_.cost.deferred() > before) return std::nullopt;
   return child;
 }
 

@@ -26,7 +26,7 @@ class Context {
                                            std::span<const std::vector<rules::Rewrite>> tried);
   // The same, all rewrites of one state.
   std::vector<Child> evaluate(const StatePtr& state);
-  // One rewrite. Nothing where prices are not known yet (while the cost model postpones).
+  // One rewrite. Nothing where prices are not known yet (while the cost model defers).
   std::optional<Child> evaluate_known(const StatePtr& state, const rules::Rewrite& step);
   // Builds a child. Null where it does not apply after all. Not charged to the budget.
   StatePtr build(const State& from, const rules::Rewrite& step);

@@ -77,7 +77,7 @@ enum class Keep : uint8_t {
   graph,  // it ends at the same graph: asks for no costs
 };
 // Of the steps of a macro that was recorded from `start` those of which none can be left out. Steps that need a
-// left-out one are left out with it. Leaves `walk` at their end. `may_continue` is asked now and then; where it says
+// left-out one are left out with it. Leaves `walk` at their end. `may_continue` is asked now and then; where it states
 // no, some that could be left out may remain.
 std::vector<size_t> minimise(Walk& walk, const Walk::Mark& start, const Macro& macro, std::vector<size_t> steps,
                              Keep keep, double tolerance_us, const std::function<bool()>& may_continue);

@@ -53,7 +53,7 @@ struct Options {
   // Asked before each candidate, by the thread that called run(): true ends the search, with the best graph so far. The
   // caller's time limit. May be empty.
   std::function<bool()> stop{};
-  // Asked now and then while the trace is minimised: true ends that, and Result::note says so. May be empty.
+  // Asked now and then while the trace is minimised: true ends that, and Result::note reports so. May be empty.
   std::function<bool()> stop_minimising{};
   // Told now and then how far the search is, by the thread that called run(). May be empty.
   std::function<void(const Counters& counters, double best_us)> progress{};
@@ -98,7 +98,7 @@ std::vector<std::string> names();
 // Whether its results have a trace (Result::traced).
 bool gives_trace(const std::string& method);
 // Throws Error on an unknown method (naming the nearest) or options out of range. Everything but seconds depends on
-// problem and options alone (and on when stop() says so), for any fixed number of threads.
+// problem and options alone (and on when stop() reports so), for any fixed number of threads.
 Result run(const std::string& method, const Problem& problem, const Options& options = {});
 
 }  // namespace rlgo::search

@@ -59,7 +59,7 @@ std::optional<State> follow(const State& from, const rules::Rewrite& step, cost:
 Child Evaluator::operator()(const rules::Rewrite& step) {
   replaced_.clear();
   from_.index.edit(step.rule, step.location, trial_.editor(), &replaced_);
-  const graph::Delta& delta = trial_.settle();
+  const graph::Delta& delta = trial_.apply();
   const Child child{step, from_.cost_us + cost::delta_us(cost_, from_.graph, trial_.graph(), delta),
                     hash_.after(from_.graph, trial_.graph(), delta, replaced_)};
   trial_.undo();

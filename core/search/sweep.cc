@@ -30,7 +30,7 @@ std::vector<Child> priced(Context& context, const State& state) {
   for (const rules::Rewrite& step : state.steps(std::numeric_limits<int>::max())) {
     if (!context.may_continue()) break;
     state.index.edit(step.rule, step.location, trial.editor());
-    const double delta_us = cost::delta_us(context.thread_cost(0), state.graph, trial.graph(), trial.settle());
+    const double delta_us = cost::delta_us(context.thread_cost(0), state.graph, trial.graph(), trial.apply());
     trial.undo();
     children.push_back({step, state.cost_us + delta_us});
     ++context.counters().candidates;
@@ -83,7 +83,7 @@ StatePtr follow_together(Context& context, const State& start, std::span<const C
     trail = std::make_shared<const Trail>(Trail{trail, {rule, made++ == 0 ? location : -1 - location}});
     gain_us += start.cost_us - child.cost_us;
   }
-  trial.settle();
+  trial.apply();
   if (made < 2 || !trial.keep()) return nullptr;
   const graph::Graph& graph = trial.graph();
   const double cost_us = cost::graph_cost(context.thread_cost(0), graph).runtime_us;
@@ -107,11 +107,11 @@ StatePtr follow_all(Context& context, const State& start, std::span<const Child>
     if (walk.moves() > 0 && !context.may_continue()) break;
     const auto step = find(walk.matches(), match);
     if (!step) continue;
-    const size_t unknown = measured.postponed();
+    const size_t unknown = measured.deferred();
     const auto still_pays = [&](const Move& move) {
       if (walk.moves() == 0) return true;
       ++context.counters().candidates;
-      return measured.postponed() == unknown && move.delta_us < -context.tolerance_us();
+      return measured.deferred() == unknown && move.delta_us < -context.tolerance_us();
     };
     if (walk.take(*step, still_pays)) ++context.counters().steps;
   }
@@ -131,10 +131,10 @@ Result sweep(const Problem& problem, const Options& options) {
     const auto wanted =
         improving(*state, together ? priced(context, *state) : context.evaluate(state), context.tolerance_us());
     if (wanted.empty()) break;
-    const bool gathers = problem.cost.postpone();
+    const bool gathers = problem.cost.defer();
     StatePtr next = together && wanted.size() >= kMany ? follow_together(context, *state, wanted) : nullptr;
     state = next ? std::move(next) : follow_all(context, *state, wanted);
-    if (gathers) problem.cost.settle();
+    if (gathers) problem.cost.flush();
   }
   return context.finish();
 }

@@ -85,7 +85,7 @@ void Walk::add_surroundings(const graph::Delta& delta, std::vector<NodeId>& ids)
 const graph::Delta& Walk::edit(const rules::Rewrite& step, Move& move) {
   replaced_.clear();
   index_.edit(step.rule, step.location, trial_.editor(), &replaced_);
-  const graph::Delta& delta = trial_.settle();
+  const graph::Delta& delta = trial_.apply();
   move.match = index_.share(step.rule, step.location);
   move.delta_us = delta_us(delta);
   move.delta_hash = hash_.difference(graph(), delta, trial_.rewired(), replaced_);
@@ -120,27 +120,27 @@ void Walk::evaluate(std::span<const size_t> stale) {
     }
     return;
   }
-  const bool gathers = !local_ && !stale.empty() && measured_.postpone();
+  const bool gathers = !local_ && !stale.empty() && measured_.defer();
   std::vector<size_t> unknown;
   for (const size_t k : stale) {
     if (!may_try_()) break;
     ++tried_;
-    const size_t estimates = local_ ? 0 : measured_.postponed();
+    const size_t estimates = local_ ? 0 : measured_.deferred();
     const auto move = std::make_shared<Move>();
     edit(places_[k].step, *move);
     trial_.undo();
-    move->is_estimate = !local_ && measured_.postponed() > estimates;
+    move->is_estimate = !local_ && measured_.deferred() > estimates;
     if (gathers && move->is_estimate) unknown.push_back(k);
     places_[k].move = move;
   }
   if (!gathers) return;
   if (unknown_ == Unknown::estimated) {
-    measured_.forget_postponed();
+    measured_.forget_deferred();
     return;
   }
-  const bool settled = measured_.settle();
+  const bool flushed = measured_.flush();
   for (const size_t k : unknown) {
-    if (settled) {
+    if (flushed) {
       places_[k].move = evaluate(places_[k].step);
     } else {
       Move move;

@@ -54,7 +54,7 @@ class Walk {  // see the top of the file
   // Prices of places that would have to be measured, where prices depend on their surroundings: measured together, or
   // never (what is known is then an estimate).
   enum class Unknown : uint8_t { measured, estimated };
-  // `measured`: the model behind `cost`, asked to postpone and to settle where prices depend on their surroundings.
+  // `measured`: the model behind `cost`, asked to defer and to flush where prices depend on their surroundings.
   // Refers to both. `max_locations`: as in Options. Without `may_try` no rewrite is tried but those that are taken: the
   // costs of the places are unknown.
   Walk(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, Allowance may_try,

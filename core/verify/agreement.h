@@ -90,7 +90,7 @@ using OutputErrors = std::map<std::string, double>;
 // channel (axis 1 of what has three axes or more) and at least to 1e-3 of the output's; 1 where an integer or a boolean
 // differs, infinity where shapes do or a number became NaN or infinite.
 OutputErrors output_errors(const TensorMap& reference, const TensorMap& got);
-// The graph's outputs in single precision (in what precision it says). Throws Stopped at the deadline.
+// The graph's outputs in single precision (in what precision it states). Throws Stopped at the deadline.
 TensorMap native_outputs(const graph::Graph& graph, const TensorMap& inputs, int threads,
                          const Deadline& deadline = {});
 // ... in double precision. `weights`: contents that are there already; null: none.

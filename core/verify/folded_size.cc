@@ -60,7 +60,7 @@ class Plan {
     if (written.insert(id).second) growth_ += bytes_of(graph_, id);
   }
 
-  // The nodes and what they are computed from, until `enough` of these says so.
+  // The nodes and what they are computed from, until `enough` of these reports so.
   template <typename Enough>
   std::unordered_set<NodeId> cone(const std::unordered_set<NodeId>& of, const Enough& enough) const {
     std::unordered_set<NodeId> seen = of;

@@ -61,7 +61,7 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   optimise::declare_details(o, r.options);
 }
 
-// What the command line says, by the engine's own options.
+// What the command line states, by the engine's own options.
 optimise::OptimiseOptions engine_options(const Request& request) {
   optimise::OptimiseOptions options = request.options;
   options.check.seed = options.seed = request.config.seed;

@@ -95,10 +95,10 @@ class GraphSearch {
     if (!cost_->prices().table || methods.size() < 2 || !config_.price_first) return;
     const size_t known = cost_->prices().table->priced();
     const auto groups = cost_->prices().groups;
-    if (groups) groups->postpone();  // one request for all of them
+    if (groups) groups->defer();  // one request for all of them
     for (const auto& method : methods) search_by(method, "pricing, ");
     if (groups) {
-      groups->measure_postponed([&](size_t done, size_t of) {
+      groups->measure_deferred([&](size_t done, size_t of) {
         status_.show(fmt::format("pricing, {}: {} of {} groups of operators timed", config_.run.model.graph, done, of));
         return 1e9;
       });

@@ -25,7 +25,7 @@ constexpr const char* kUsage =
     "       rlgo replay --graph G --trace FILE [options]   a trace of your own\n"
     "The graph, rules and options of the run are used; options below win over them.\n";
 
-// Says the cost of both graphs, and returns it as the document has it.
+// Reports the cost of both graphs, and returns it as the document has it.
 Json price(const RunConfig& config, const rules::RuleSet& rules, const graph::Graph& before, const graph::Graph& after,
            const Output& output) {
   const auto prices = make_prices(config);

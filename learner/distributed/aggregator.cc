@@ -43,7 +43,7 @@ void Aggregator::pass_on(const comm::Incoming& message) {
     try {
       episode = std::make_shared<const mdp::CodedTrajectory>(mdp::decode_coded(message.payload));
     } catch (const Error&) {
-      // Rank 0 finds the same, counts it, and says so.
+      // Rank 0 finds the same, counts it, and reports so.
     }
     if (episode && !episode->facts.dream) on_trajectory_(episode);
   }

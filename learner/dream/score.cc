@@ -24,8 +24,8 @@ double correlation(const Tensor& a, const Tensor& b) {
 namespace {
 
 // [*] percent: mean over the ensemble.
-Tensor foretold_reward(const nets::WorldModelImpl& model, const nets::Prediction& p, const Tensor& rule,
-                       WorldTrainer::Clips clips) {
+Tensor predicted_reward(const nets::WorldModelImpl& model, const nets::Prediction& p, const Tensor& rule,
+                        WorldTrainer::Clips clips) {
   const auto reward = model.reward_units(p.reward).mean(-1);
   return clips.reward ? model.clip_reward(reward, rule) : reward;
 }
@@ -64,17 +64,17 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
 
   const auto real = mask.reshape(-1).nonzero().squeeze(1);
   const auto pick = [&](const Tensor& t) { return t.reshape(-1).index_select(0, real); };
-  const auto reward = pick(s.reward), foretold = pick(foretold_reward(*model_, p, s.rule, clips));
-  score.reward_mse = (reward - foretold).square().mean().item<double>();
-  score.reward_correlation = correlation(reward, foretold);
-  const auto ends = pick(s.terminal) > 0.5, ends_foretold = pick(p.terminal) > 0;
+  const auto reward = pick(s.reward), predicted = pick(predicted_reward(*model_, p, s.rule, clips));
+  score.reward_mse = (reward - predicted).square().mean().item<double>();
+  score.reward_correlation = correlation(reward, predicted);
+  const auto ends = pick(s.terminal) > 0.5, ends_predicted = pick(p.terminal) > 0;
   const auto number = [](const Tensor& t) { return t.sum().item<double>(); };
-  score.terminal_f1 = f1(number(ends & ends_foretold), number(ends_foretold), number(ends));
+  score.terminal_f1 = f1(number(ends & ends_predicted), number(ends_predicted), number(ends));
   const auto rows = mask.unsqueeze(-1) > 0;
-  const auto counts_foretold = model_->counts_of(p, counts.slice(0, 0, s.steps));
-  const auto legal = (next > 0) & rows, legal_foretold = (counts_foretold > 0) & rows;
-  score.mask_f1 = f1(number(legal & legal_foretold), number(legal_foretold), number(legal));
-  score.counts_exact = number((counts_foretold == next) & legal) / std::max(number(legal), 1.0);
+  const auto counts_predicted = model_->counts_of(p, counts.slice(0, 0, s.steps));
+  const auto legal = (next > 0) & rows, legal_predicted = (counts_predicted > 0) & rows;
+  score.mask_f1 = f1(number(legal & legal_predicted), number(legal_predicted), number(legal));
+  score.counts_exact = number((counts_predicted == next) & legal) / std::max(number(legal), 1.0);
   drift(s, z, clips, score);
   return score;
 }
@@ -94,7 +94,7 @@ void WorldTrainer::drift(const Sequences& s, const Tensor& z, Clips clips, World
     at = nets::sample(p.z, {}, {}, 0, false);
     if (clips.latent) at = model_->clip_latent(at);
     counts = model_->counts_of(p, counts);
-    error = error + foretold_reward(*model_, p, input.rule, clips) - s.reward[t];
+    error = error + predicted_reward(*model_, p, input.rule, clips) - s.reward[t];
     if (t + 1 != WorldScore::kHorizons[h]) continue;
     const auto real = s.mask[t];
     if (real.sum().item<double>() > 0) {

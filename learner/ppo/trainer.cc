@@ -131,7 +131,7 @@ void PpoTrainer::update_value_scale(const Transitions& data) {
   scale_ = agent_->value_scale();
 }
 
-// What the policy and the critic think of the actions now. Data that was made with these weights says so itself.
+// What the policy and the critic think of the actions now. Data that was made with these weights reports so itself.
 void PpoTrainer::find_proximal(Transitions& data, const std::function<void()>& between) {
   data.proximal_log_prob = data.old_log_prob;
   data.proximal_value = data.old_value_rule;

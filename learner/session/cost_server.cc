@@ -150,7 +150,7 @@ void CostServer::answer(const comm::Incoming& message) {
   try {
     request = decode_request(message.payload);
   } catch (const Error&) {
-    return;  // not from this build; the rank that waits for it says so
+    return;  // not from this build; the rank that waits for it reports so
   }
   std::vector<CostAnswer> answers;
   for (const auto& question : request.questions) {

@@ -62,7 +62,7 @@ class CostClient {
     std::string signature, graph;
   };
   // One message with all the questions; sleeps until rank 0 has answered. Throws Error where rank 0 cannot price one of
-  // them, is silent for timeout_s, or should_stop says so.
+  // them, is silent for timeout_s, or should_stop reports so.
   std::vector<cost::Measured> ask(std::span<const Question> questions, bool groups);
 
  private:

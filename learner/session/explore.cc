@@ -9,7 +9,7 @@ size_t explore_costs(const ExploreOptions& options, const graph::Graph& graph,
                      const std::function<bool()>& should_stop, const std::function<void(size_t done)>& progress) {
   if (!prices.table) return 0;
   const size_t before = prices.table->size();
-  if (prices.groups) prices.groups->postpone();  // one request for all of them
+  if (prices.groups) prices.groups->defer();  // one request for all of them
   env::EnvOptions quiet = options.env;
   quiet.reward = env::Reward::step;  // whole graphs need not be timed here
   quiet.prices_locations = false;    // nor each rewrite that is possible
@@ -25,7 +25,7 @@ size_t explore_costs(const ExploreOptions& options, const graph::Graph& graph,
     progress(static_cast<size_t>(i + 1));
   }
   if (prices.groups) {
-    prices.groups->measure_postponed([&](size_t done, size_t) {
+    prices.groups->measure_deferred([&](size_t done, size_t) {
       progress(done);
       return should_stop() ? 0.0 : 1e9;
     });

@@ -16,8 +16,8 @@ struct ExploreOptions {
   uint64_t seed = 0;
 };
 // Steps a random agent through the environment so that the operators that rewrites make are timed while nothing else
-// runs. Returns the number of operators (groups of them, where a runtime fuses) timed. Ends early when should_stop says
-// so.
+// runs. Returns the number of operators (groups of them, where a runtime fuses) timed. Ends early when should_stop
+// states so.
 size_t explore_costs(const ExploreOptions& options, const graph::Graph& graph,
                      std::shared_ptr<const rules::RuleSet> rules, const optimise::Prices& prices,
                      const std::function<bool()>& should_stop, const std::function<void(size_t done)>& progress);

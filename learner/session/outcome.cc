@@ -79,7 +79,7 @@ std::string interactions_text(const Interactions& done) {
   return text;
 }
 
-// What `candidates` of a summary says, as numbers, us.
+// What `candidates` of a summary states, as numbers, us.
 struct Candidates {
   double agent = 0;  // what the agent found
   double agent_then_greedy = 0, agent_then_search = 0;

@@ -1,4 +1,5 @@
-// What a checkpoint says of the run that made it: its place in the run, and the options that a resumed run must share.
+// What a checkpoint states of the run that made it: its place in the run, and the options that a resumed run must
+// share.
 #pragma once
 
 #include <functional>

@@ -33,7 +33,7 @@ struct RunGraph {
 // Reads the models that options name: see optimise::each_model. Throws Error where one cannot be rewritten, and
 // UsageError where one is named twice.
 std::vector<RunGraph> load_graphs(const optimise::ModelOptions& options, bool with_weights);
-// What a run's folder is called where nobody says: of graphs, agent and seed.
+// What a run's folder is called where nobody states: of graphs, agent and seed.
 std::string default_run_name(const std::vector<RunGraph>& graphs, const std::string& agent, uint64_t seed);
 // Gives each its folder in that of the run, and makes it.
 void make_folders(std::vector<RunGraph>& graphs, const RunFolder& run);

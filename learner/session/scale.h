@@ -33,7 +33,7 @@ struct ScaleRow {
   double update_us = 0;                       // of an update, a step
   double idle_cpu = 0;                        // cores, of an actor that waits: the largest
 };
-// Starts a run, waits for its actors, watches it for `seconds`. Throws Error where it ends, or job.stop says so.
+// Starts a run, waits for its actors, watches it for `seconds`. Throws Error where it ends, or job.stop reports so.
 ScaleRow measure_actors(const ScaleJobOptions& job, const LoopSpeed& bare, double seconds);
 
 // The numbers of a row by name, `one` being the first row of the table; the run's graph and agent for people.

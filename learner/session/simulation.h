@@ -52,8 +52,8 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
 // `count` episodes of random actions, at least one step each.
 std::vector<mdp::CodedTrajectory> record_episodes(mdp::BatchEnv& envs, uint64_t seed, size_t count);
 
-// One after the other for these numbers of actors, with or without a store (in a temporary folder). Says a table, line
-// by line, and returns its numbers by name.
+// One after the other for these numbers of actors, with or without a store (in a temporary folder). Reports a table,
+// line by line, and returns its numbers by name.
 std::vector<MetricRow> simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header,
                                        const std::vector<int>& actors, SimulationOptions options, bool store,
                                        const std::function<void(const std::string&)>& say);

@@ -74,13 +74,13 @@ class TrainedSearch : public actors::CodedSink {
     while (!options_.stop()) {
       const int64_t begin = counters_.steps;
       // What was met is measured in one go, with the update: exploring meets far more than there is time to measure.
-      const bool gathers = problem_.cost.postpone();
+      const bool gathers = problem_.cost.defer();
       while (counters_.steps < begin + kSteps && !options_.stop()) {
         counters_.steps += collector.round([] { return true; });
         counters_.candidates = counters_.steps;
         if (options_.progress) options_.progress(counters_, best_.best_us());
       }
-      if (gathers) problem_.cost.settle();
+      if (gathers) problem_.cost.flush();
       if (options_.stop() || episodes_.empty()) continue;
       algorithm.update(std::exchange(episodes_, {}), {version, 0, [] {}});
       policy.load(algorithm.weights(), ++version);

@@ -12,10 +12,10 @@
 
 namespace rlgo::learner {
 
-// Goes on until options.stop() says so, which must be given; of the options it takes seed, max_locations and progress,
-// too. `ways`: rewrites from problem.graph to where episodes begin, each an island (core/env/starts.h); those that lead
-// nowhere are left out, and without any the result is problem.graph. Its counters: `steps` and `candidates` are steps
-// of episodes, `walks` episodes. Never above the cheapest graph on a way. Throws Error as environments do.
+// Goes on until options.stop() reports so, which must be given; of the options it takes seed, max_locations and
+// progress, too. `ways`: rewrites from problem.graph to where episodes begin, each an island (core/env/starts.h); those
+// that lead nowhere are left out, and without any the result is problem.graph. Its counters: `steps` and `candidates`
+// are steps of episodes, `walks` episodes. Never above the cheapest graph on a way. Throws Error as environments do.
 search::Result search_by_training(const search::Problem& problem, const search::Options& options,
                                   const std::vector<rules::Trace>& ways);
 

@@ -56,7 +56,7 @@ Target coded_target() {
   return target;
 }
 
-// A code by itself and one against a base; the first byte says which.
+// A code by itself and one against a base; the first byte states which.
 Target observation_target() {
   static const auto list = trajectories();
   return {"observation",
@@ -83,7 +83,7 @@ Target observation_target() {
           20000};
 }
 
-// The first byte says which kind of message it is.
+// The first byte states which kind of message it is.
 Target message_target() {
   return {"message",
           [] {

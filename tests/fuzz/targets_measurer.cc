@@ -52,7 +52,7 @@ Target session_target() {
         measure::MeasurerOptions options;
         options.start_timeout_s = options.silence_s = 2;
         options.max_restarts = 0;
-        // Says it all at once, then reads what it is asked.
+        // Reports it all at once, then reads what it is asked.
         measure::Measurer measurer({"sh", "-c", "cat \"$0\"; exec >&-; cat >/dev/null", (folder / "answers").string()},
                                    options);
         const fs::path model = measurer.temporary("m");

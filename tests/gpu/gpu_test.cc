@@ -1,5 +1,5 @@
 // What runs on a GPU: the same numbers as on the CPU, sums by NCCL, measured costs, a learner's throughput. Without a
-// GPU each test says "skipped: no device".
+// GPU each test states "skipped: no device".
 #include <gtest/gtest.h>
 
 #include <cmath>

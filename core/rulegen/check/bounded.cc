@@ -187,7 +187,7 @@ void add_few_extents(const rules::RuleSet& rules, int rule, const BoundedOptions
   }
 }
 
-// Tensors of up to five axes: more than any operator of images has, so that what a rule says of "rank 4" counts.
+// Tensors of up to five axes: more than any operator of images has, so that what a rule states of "rank 4" counts.
 Bounds many_axes(Bounds bounds) {
   bounds.extents = {1, 2, 2, 3};
   bounds.dims = 3;

@@ -23,7 +23,7 @@ class Comparison {
   // Whether all outputs are the same polynomials; nothing where they grow beyond so many terms, or have no meaning.
   std::optional<bool> exactly(int64_t most_terms, uint64_t seed) const;
   // Whether Z3 proves that all outputs are equal at these shapes, for all real inputs where the left side has values
-  // (Z3Ring: what polynomials do not see). False says nothing; *gave_up is then set where it took Z3 too much.
+  // (Z3Ring: what polynomials do not see). False states nothing; *gave_up is then set where it took Z3 too much.
   bool by_z3(int64_t most_terms, uint64_t seed, bool* gave_up = nullptr) const;
 
  private:

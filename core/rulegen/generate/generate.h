@@ -69,10 +69,10 @@ struct GenerateReport {
 // Does not depend on the number of threads.
 GenerateReport generate(const GenerateOptions& options);
 
-// Drops rules that a later, more general one of the same operators says too.
+// Drops rules that a later, more general one of the same operators states too.
 void drop_narrower(GenerateReport& report);
 
-// Drops rules that another one says too: with other names or operands in another order (the later one goes), or as an
+// Drops rules that another one states too: with other names or operands in another order (the later one goes), or as an
 // instance of one that is kept.
 void drop_repeated(GenerateReport& report);
 

@@ -1,4 +1,4 @@
-// What a generation says of itself, and the last look at its rules.
+// What a generation states of itself, and the last look at its rules.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace rlgo::rulegen {
 
-// A rule that a later, more general one of the same operators says too.
+// A rule that a later, more general one of the same operators states too.
 void drop_narrower(GenerateReport& report) {
   std::vector<bool> dropped(report.rules.size(), false);
   const auto plain = [](const GeneratedRule& rule) {
@@ -57,7 +57,7 @@ const char* prose(std::string_view family) {
   return "Other operators.";
 }
 
-// What the rule says, variables numbered in the order in which they come.
+// What the rule states, variables numbered in the order in which they come.
 std::string without_names(const rules::CompiledRule& rule) {
   const std::string text = rules::body_text(rule.text);
   std::map<std::string, size_t> numbers;

@@ -17,7 +17,7 @@ struct Settled {
   std::string text;    // proved
   std::string likely;  // not proved, not refuted: a form that was asked for
   std::string why;
-  std::string scope;  // of the proof, as rules::to_text(ProofScope) says it
+  std::string scope;  // of the proof, as rules::to_text(ProofScope) states it
   std::vector<std::string> axioms = {};
 };
 

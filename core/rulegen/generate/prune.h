@@ -14,7 +14,7 @@ namespace rlgo::rulegen {
 enum class Fate : uint8_t {
   kept,
   renaming,     // one graph with its inputs named differently
-  unusable,     // neither side can be found in a graph and says enough to write the other
+  unusable,     // neither side can be found in a graph and states enough to write the other
   independent,  // its outputs fall into parts that are rules of their own
   common,       // both sides share a part: what is left of them without it is equal already
   reordered,    // equal up to the order of sums and products

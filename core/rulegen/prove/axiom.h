@@ -3,7 +3,7 @@
 // lines and tags:
 //   # each F: relu sigmoid tanh        the rule below is read once for each word, F in its text replaced by it
 //   tags two-way                       also read from right to left (named NAME-reversed)
-//   tags definition                    says what an operator is (in the rings of the validation it may be opaque)
+//   tags definition                    states what an operator is (in the rings of the validation it may be opaque)
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ struct Axiom {
   std::string name;  // as written in the file; both directions have one name
   bool reversed = false;
   std::string family;       // the name with F for each operator on single elements: relu-split is F-split
-  bool plain = false;       // says what an operator is, or goes one way to what is not much larger
+  bool plain = false;       // states what an operator is, or goes one way to what is not much larger
   bool asks_total = false;  // true only where operands have values for all inputs: a condition total(?x)
   uint64_t operators = 0;   // bit k: operator k (mod 64) stands on the left side
 };

@@ -97,7 +97,7 @@ struct JudgedMutants {
   std::map<MutantFate, int> fates;
   int true_by_hand = 0, wrongly_listed = 0;
 
-  // Says what survives, and what is listed as true and is not.
+  // Reports what survives, and what is listed as true and is not.
   void count(const MutantResult& result, int number, bool listed, const Say& say) {
     const auto what = fmt::format("#{} {}", number, result.mutant.mistake);
     if (listed && result.fate == MutantFate::refuted) {

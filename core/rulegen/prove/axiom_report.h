@@ -14,7 +14,7 @@ namespace rlgo::rulegen {
 
 using Say = std::function<void(const std::string&)>;  // a line for people
 
-// Checks every axiom of `rules` within options.bounds; says one line each and a summary at the end. `expect_false`:
+// Checks every axiom of `rules` within options.bounds; states one line each and a summary at the end. `expect_false`:
 // each must be refuted (sets of false axioms). Whether all came out so. options.stop ends it early.
 bool report_axioms(const rules::RuleSet& rules, const BoundedOptions& options, bool expect_false, const Say& say);
 
@@ -27,7 +27,7 @@ struct MutantsOfFiles {
   std::vector<std::string> files, names;
   int64_t stride = 1, first = 0;
 };
-// Says each mutant that survives and is not listed as true next to its file (true_mutants.h). False where fewer than
+// Reports each mutant that survives and is not listed as true next to its file (true_mutants.h). False where fewer than
 // 99 % of those that are not true are refuted, or where the list calls one true that is refuted.
 bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say);
 

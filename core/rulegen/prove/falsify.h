@@ -1,4 +1,5 @@
-// Counterexamples of rules, whatever a proof says: exactly, at random shapes and at all small ones. Inside of prove.h.
+// Counterexamples of rules, whatever a proof states: exactly, at random shapes and at all small ones. Inside of
+// prove.h.
 #pragma once
 
 #include "core/rulegen/prove/prove.h"

@@ -37,7 +37,7 @@ struct MutantResult {
   int64_t instances = 0;  // at which it was compared
 };
 
-// What validation (check_bounded) says of an axiom's mutants; what it lets pass is looked for a proof. Refers to
+// What validation (check_bounded) states of an axiom's mutants; what it lets pass is looked for a proof. Refers to
 // `axioms`.
 class AxiomUnderTest {
  public:

@@ -1,5 +1,5 @@
 // Proves rules: a typed derivation from axioms over symbolic shapes, confirmed by Z3 (QF_UF) on the instances of axioms
-// that it used, then checked exactly at random shapes. docs/rules.md says what a proof claims.
+// that it used, then checked exactly at random shapes. docs/rules.md states what a proof claims.
 //
 // The algorithm, for one rule:
 //   1. Cases (sym_ranks.h, sym_plan.h). Ranks of the variables, lengths of lists, axes and fused activations are gone
@@ -53,10 +53,10 @@ std::string_view name(Proof::Verdict verdict);
 
 struct ProveOptions {
   // Ranks of variables that the rule leaves open, and elements of ?xs..., parts of a split, go up to these; 0: as its
-  // proof line says, where it has one, else as ProofScope's defaults.
+  // proof line states, where it has one, else as ProofScope's defaults.
   int max_rank = 0;
   int max_list = 0;
-  bool all_windows = false;  // convolutions and pools of one to three spatial axes, as where the proof line says so
+  bool all_windows = false;  // convolutions and pools of one to three spatial axes, as where the proof line reports so
   // After a proof: whether it holds for longer lists and larger ranks as well (up to these), at most max_wide_cases of
   // them. Proof::scope is the widest that was proved.
   int widest_rank = 0;
@@ -76,7 +76,7 @@ struct ProveOptions {
   std::function<bool()> stop;  // asked often; true: the rule is left as it is, Proof::stopped
 };
 
-// Proves the rule for what its text says, its proof line apart; the check at random shapes is of the rule with the
+// Proves the rule for what its text states, its proof line apart; the check at random shapes is of the rule with the
 // scope that was proved. Thread safe; a Z3 context of its own. Axioms must not be rules derived from this one.
 Proof prove(const rules::CompiledRule& rule, const AxiomSet& axioms, const ProveOptions& options = {});
 // Compiles first; throws Error where that fails.

@@ -28,7 +28,7 @@ std::string line_of(const rules::RuleText& rule, const Proof& proof) {
   return text;
 }
 
-// Proves rules on threads of its own and says what came of each. The threads own it: one may outlive the call.
+// Proves rules on threads of its own and states what came of each. The threads own it: one may outlive the call.
 class Provers : public std::enable_shared_from_this<Provers> {
  public:
   Provers(Proofs& work, const AxiomSet& axioms, ProveOptions options, std::function<void(const std::string&)> say)

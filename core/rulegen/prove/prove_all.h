@@ -24,7 +24,7 @@ struct Proofs {
 std::vector<rules::RuleText> rules_of_files(const std::vector<std::string>& files, const std::vector<std::string>& only,
                                             size_t sample);
 
-// Proves them on `threads` threads; says a line about each as soon as it is known. options.stop ends it. False: it
+// Proves them on `threads` threads; states a line about each as soon as it is known. options.stop ends it. False: it
 // did, and some rule does not heed it: its thread still runs and reads `proofs`, so the process must end by _exit().
 // Throws what a thread threw.
 bool prove_all(Proofs& proofs, const AxiomSet& axioms, const ProveOptions& options, int threads,

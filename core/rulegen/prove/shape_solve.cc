@@ -98,7 +98,7 @@ bool Facts::solve_joint(ExtentId zero) {
   return false;
 }
 
-// A symbol that stands alone, with factor 1 or -1, and nowhere else, is what the rest says. The youngest is taken.
+// A symbol that stands alone, with factor 1 or -1, and nowhere else, is what the rest states. The youngest is taken.
 bool Facts::solve_symbol(ExtentId zero) {
   const Sum& terms = pool_.sum(zero);
   int best = -1;

@@ -54,7 +54,7 @@ void LeftSide::node(size_t index) {
   for (const auto& operand : left.operands) {
     if (operand.kind == Operand::Kind::left) node(static_cast<size_t>(operand.index));
   }
-  // All tensors are of one type: a cast is read where a condition says that it changes nothing.
+  // All tensors are of one type: a cast is read where a condition states that it changes nothing.
   const auto to = std::ranges::find(left.tests, Attr::to, &rules::AttrTest::key);
   if (left.op == Op::cast && (to == left.tests.end() || to->is_list || !(plan_.same_type >> to->items[0].slot & 1u)))
     throw Untranslatable("a cast to another type");

@@ -1,4 +1,4 @@
-// What a rule says of its left side before any case of it is built.
+// What a rule states of its left side before any case of it is built.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ struct LeftPlan {
 
   Ranks ranks;                                         // changed while a case is built
   std::map<int32_t, int> rank_hint;                    // tensor -> rank that a condition demands
-  std::vector<std::pair<int32_t, int32_t>> same_rank;  // tensors whose ranks a condition says are equal
+  std::vector<std::pair<int32_t, int32_t>> same_rank;  // tensors whose ranks a condition states are equal
   uint32_t asked_value = 0;                            // tensors whose one value a condition asks for
   uint32_t same_type = 0;                              // attributes that are the type of a tensor
   // Lists around what a concat is rewritten to, set of slots. They are left empty: what is proved without them,

@@ -21,7 +21,7 @@ class RightSide {
   RightSide(const rules::CompiledRule& rule, EGraph& graph, World& world, Binding& binding, Choices* choices)
       : rule_(rule), graph_(graph), w_(world), b_(binding), choices_(choices), right_(rule.right.size()) {}
   Fit run();  // builds it in the e-graph
-  // What a replacement says: (old, new) outputs. misfit: they are not equally many.
+  // What a replacement states: (old, new) outputs. misfit: they are not equally many.
   Fit replaced(const rules::Replacement& replacement, std::vector<std::pair<TermId, TermId>>& pairs);
   const std::vector<std::vector<TermId>>& outputs() const { return right_; }
 

@@ -12,7 +12,7 @@ namespace rlgo::rulegen::sym {
 // made of variables by operators that have values everywhere (not a division but by a number other than 0, not a root,
 // a logarithm, a batch norm, ...); or what the rule replaces is computed from all its elements, so that it has no value
 // where the term has none (World::goals; scale / sqrt(variance + eps) under a batch norm). Over the reals: overflow is
-// not modelled. False says nothing.
+// not modelled. False states nothing.
 bool has_values(const EGraph& graph, World& world, TermId term);
 
 }  // namespace rlgo::rulegen::sym

@@ -17,9 +17,9 @@
 
 namespace rlgo::rulegen {
 
-// Outputs of one operator. `attrs` are complete, `types` what ops::infer says. False where the operator has no meaning
-// over real numbers on these inputs: leaves, opaque ones, rounding (integer division, casts to shorter integers),
-// steps (comparisons), windows without an element, indices out of range.
+// Outputs of one operator. `attrs` are complete, `types` what ops::infer states. False where the operator has no
+// meaning over real numbers on these inputs: leaves, opaque ones, rounding (integer division, casts to shorter
+// integers), steps (comparisons), windows without an element, indices out of range.
 template <class R>
 bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const TensorOf<R>* const> inputs,
              const ops::Types& types, std::vector<TensorOf<R>>& outputs) {

@@ -13,7 +13,7 @@
 namespace rlgo::rulegen {
 namespace {
 
-// Nothing where the rule does not compile; then `why` says so.
+// Nothing where the rule does not compile; then `why` reports so.
 std::shared_ptr<const rules::RuleSet> compiled(const TasoRule& rule, std::string& why) {
   if (rule.text.empty()) {
     why = rule.unsayable;

@@ -31,7 +31,7 @@ std::vector<TasoRule> read_taso(std::string_view text, const std::string& file_n
 
 // The same from TASO's own format, the protobuf file graph_subst.pb that its generator writes and its optimiser loads
 // (message RuleCollection of its rules.proto); rule k of the file is taso-00k. What the terms above cannot say (VALID,
-// strides, even kernels, batch norm, an activation inside a matrix product) makes a rule without text that says so.
+// strides, even kernels, batch norm, an activation inside a matrix product) makes a rule without text that reports so.
 // Throws Error "FILE: place: reason" where the bytes are no such message, a required field is missing, a reference
 // leads nowhere, or there is no rule.
 std::vector<TasoRule> read_taso_protobuf(std::string_view bytes, const std::string& file_name);

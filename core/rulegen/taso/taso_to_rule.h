@@ -10,7 +10,7 @@ namespace rlgo::rulegen {
 
 using TasoPairs = std::vector<std::pair<TasoTerm, TasoTerm>>;  // left and right of each output; not empty
 
-// Appends what a rule of TASO says: one rule, or several where its parts have nothing in common.
+// Appends what a rule of TASO states: one rule, or several where its parts have nothing in common.
 void add_taso_rules(int64_t number, const std::string& source, const TasoPairs& pairs, std::vector<TasoRule>& rules);
 
 }  // namespace rlgo::rulegen

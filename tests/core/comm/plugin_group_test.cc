@@ -124,7 +124,7 @@ class PluginGroupTest : public testing::Test {
   using Work =
       std::function<void(int rank, Mailbox& mailbox, const std::function<std::unique_ptr<DeviceGroup>()>& join)>;
   std::vector<std::string> run(int ranks, double timeout_s, const Work& work) {
-    const auto comms = local_comms(ranks + 1);  // the last one is no learner, and says nothing
+    const auto comms = local_comms(ranks + 1);  // the last one is no learner, and states nothing
     std::vector<int> members;
     for (int rank = 0; rank < ranks; ++rank) members.push_back(rank);
     std::vector<std::string> thrown(static_cast<size_t>(ranks));

@@ -13,7 +13,7 @@
 namespace rlgo::cost {
 namespace {
 
-// value = 0.4 a - 0.2 b + noise; c says nothing.
+// value = 0.4 a - 0.2 b + noise; c states nothing.
 std::vector<ResidualExample> planted(size_t count, double noise = 0.001) {
   Rng rng({7});
   std::vector<ResidualExample> out;

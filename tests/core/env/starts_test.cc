@@ -49,7 +49,7 @@ TEST_F(StartsTest, AShareOfTheKeysBeginsOnTheWayOfASearch) {
   EXPECT_TRUE(begun > 70 && begun < 130) << begun;
 }
 
-// reset() stands where the start says, the trace shows the way there, and R5 counts from there.
+// reset() stands where the start states, the trace shows the way there, and R5 counts from there.
 TEST_F(StartsTest, AnEpisodeBeginsWhereItsKeySays) {
   const auto starts = make(1);
   EnvOptions options;

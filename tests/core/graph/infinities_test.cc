@@ -66,7 +66,7 @@ TEST(Infinities, FollowEdits) {
   const Graph graph = *m.editor.finish();
   Trial trial(graph);
   trial.editor().replace(m.weight, trial.editor().add_weight("n", mask({0, -1})));
-  trial.settle();
+  trial.apply();
   EXPECT_EQ(trial.graph().node(m.sum.node).infinities, kFinite);
   trial.undo();
   EXPECT_EQ(trial.graph().node(m.sum.node).infinities, kNegativeInfinite);

@@ -125,21 +125,21 @@ TEST(GroupCost, MeasuresAllGroupsOfAGraphTogether) {
   EXPECT_GT(us, 0);
 }
 
-TEST(GroupCost, PostponesUntilSettled) {
+TEST(GroupCost, DefersUntilFlushed) {
   Made made;
   const Graph graph = zoo::make("squeezenet1_1");
-  EXPECT_TRUE(made.cost.postpone());
-  EXPECT_FALSE(made.cost.postpone());  // somebody does already
+  EXPECT_TRUE(made.cost.defer());
+  EXPECT_FALSE(made.cost.defer());  // somebody does already
   cost::graph_cost(made.cost, graph);
-  const size_t estimates = made.cost.postponed();
+  const size_t estimates = made.cost.deferred();
   EXPECT_GT(estimates, 20u);
   cost::graph_cost(made.cost, graph);
-  EXPECT_EQ(made.cost.postponed(), 2 * estimates);
+  EXPECT_EQ(made.cost.deferred(), 2 * estimates);
   EXPECT_TRUE(made.requests.empty());
-  EXPECT_TRUE(made.cost.settle());
-  EXPECT_EQ(made.cost.postponed(), 0u);
+  EXPECT_TRUE(made.cost.flush());
+  EXPECT_EQ(made.cost.deferred(), 0u);
   EXPECT_EQ(sum(made.requests), made.table->size());
-  EXPECT_TRUE(made.cost.settle());  // nothing more
+  EXPECT_TRUE(made.cost.flush());  // nothing more
 }
 
 // Writing, reading and packing hundreds of MB takes seconds: the first request, made before anything is known of that,
@@ -181,8 +181,8 @@ TEST(GroupCost, EstimatesAreMadeFromTheGivenConstants) {
   auto table = std::make_shared<cost::TableCost>(kPaper);
   GroupCost usual(table, {}), slower(table, {}, GroupPredictor(slow));
   const Graph graph = zoo::make("resnet18");
-  usual.postpone();
-  slower.postpone();
+  usual.defer();
+  slower.defer();
   EXPECT_GT(cost::graph_cost(slower, graph).runtime_us, 3 * cost::graph_cost(usual, graph).runtime_us);
 }
 
@@ -195,9 +195,9 @@ TEST(GroupCost, RequestsAreAsLongAsTheyAreQuick) {
     return std::vector<GroupResult>(groups.size(), {cost::Measured{1.0, 0, 1}, ""});
   });
   cost.set_watch([](size_t done, size_t) { return done < 9 ? 1e9 : 0.0; });
-  cost.postpone();
+  cost.defer();
   cost::graph_cost(cost, zoo::make("inception_v3"));
-  EXPECT_FALSE(cost.settle());
+  EXPECT_FALSE(cost.flush());
   ASSERT_EQ(requests.size(), 2u);
   EXPECT_EQ(requests[0], 8u);
   EXPECT_LE(requests[1], 20u);  // in two seconds; no fewer than four, however long they take
@@ -208,9 +208,9 @@ TEST(GroupCost, WatchEndsMeasuring) {
   Made made;
   const Graph graph = zoo::make("inception_v3");
   made.cost.set_watch([](size_t done, size_t) { return done == 0 ? 1e9 : 0.0; });
-  made.cost.postpone();
+  made.cost.defer();
   cost::graph_cost(made.cost, graph);
-  EXPECT_FALSE(made.cost.settle());
+  EXPECT_FALSE(made.cost.flush());
   EXPECT_EQ(made.requests, std::vector<size_t>{8});
   EXPECT_EQ(made.table->size(), 8u);
 }

@@ -47,7 +47,7 @@ TEST(Outputs, NamesTypesAndShapesMatter) {
   EXPECT_THAT(compare(one({1}), {}).detail, HasSubstr("1 outputs against 0"));
 }
 
-// Their hashes come as numbers, in which a relative error says nothing.
+// Their hashes come as numbers, in which a relative error states nothing.
 TEST(Outputs, TextsAreTheSameOrNot) {
   Outputs texts = one({1e12}), others = one({1e12 + 1});
   texts.outputs[0].dtype = others.outputs[0].dtype = "string";

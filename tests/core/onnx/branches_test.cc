@@ -47,7 +47,7 @@ TEST(Branches, AnOpenExtentDoesNot) {
   EXPECT_EQ(op_types(export_proto(model)), "Shape Gather Equal If");
 }
 
-// The file says that h has four columns, which is true at one size only.
+// The file states that h has four columns, which is true at one size only.
 TEST(Branches, WhatTheFileDeclaresInsideDoesNotDecide) {
   auto file =
       parse(graph("h = Concat<axis = 1>(x, x) s = Shape(h) i = Constant<value = int64 {1}>() n = Gather(s, i) "

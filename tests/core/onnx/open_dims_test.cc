@@ -129,7 +129,7 @@ TEST(OpenDims, FramesOfAPaddedSignalStayOpen) {
   EXPECT_EQ(type.extent(3).text(), "((s0 + 224) / 256)");
 }
 
-// What the file says of its outputs may be true at one size only.
+// What the file states of its outputs may be true at one size only.
 TEST(OpenDims, DeclaredOutputsAreNotBelieved) {
   const auto model = sampled("g (float[b,4] x) => (float[2,4] y) { y = Sin(x) }");
   EXPECT_TRUE(model.graph.type(model.graph.outputs()[0].value).is_open(0));
@@ -207,7 +207,7 @@ TEST(OpenDims, EmptyBatchesStayPossible) {
   EXPECT_EQ(written("{ y = Flatten(x) }"), "Flatten");
 }
 
-// As the file says it: [0, 3, -1] fails by itself, a shape that is computed does not.
+// As the file states it: [0, 3, -1] fails by itself, a shape that is computed does not.
 TEST(OpenDims, ReshapesRunWhereTheModelsOwnDo) {
   const auto written = [](const std::string& body) {
     return op_types(export_proto(sampled("g (float[n,3,h,w] x) => (float[] y) " + body)));

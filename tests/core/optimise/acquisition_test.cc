@@ -102,7 +102,7 @@ TEST(Acquisition, BeginsWithTheCheapestNotTheStrangest) {
 TEST(Acquisition, IsFittedToTheLatest) {
   Acquisition acquisition({{{{"a", 0.4}}, 0.4}, {{{"a", 0.2}}, 0.2}}, 4);
   for (size_t k = 0; k < 6; ++k) acquisition.timed(acquisition.offer(0.9, {{"a", 0.1 + 0.05 * double(k)}}), 0.9);
-  EXPECT_NEAR(acquisition.foretold(acquisition.offer(0.5, {{"a", 0.4}})), 0.5, 0.001);
+  EXPECT_NEAR(acquisition.predicted(acquisition.offer(0.5, {{"a", 0.4}})), 0.5, 0.001);
   EXPECT_LT(acquisition.residual_error(), 0.001);
 }
 
@@ -143,7 +143,7 @@ TEST(Acquisition, BoundsTightenWithTimes) {
   const double before = acquisition.deviation(5);
   for (size_t k = 0; k < 4; ++k) acquisition.timed(k, 0.95);
   EXPECT_LT(acquisition.deviation(5), 0.3 * before);
-  EXPECT_NEAR(acquisition.foretold(5), 0.95, 0.02);
+  EXPECT_NEAR(acquisition.predicted(5), 0.95, 0.02);
 }
 
 // What another run timed: the same weights, other graphs.
@@ -156,8 +156,8 @@ TEST(Acquisition, StartsFromWhatIsKnown) {
     known.push_back({std::move(x), value});
   }
   Planted planted(known), without;
-  EXPECT_NEAR(planted.acquisition.foretold(137), planted.ratios[137], 0.01);
-  EXPECT_GT(without.acquisition.foretold(137), without.ratios[137] + 0.1);
+  EXPECT_NEAR(planted.acquisition.predicted(137), planted.ratios[137], 0.01);
+  EXPECT_GT(without.acquisition.predicted(137), without.ratios[137] + 0.1);
   EXPECT_LE(planted.needed(200), without.needed(200));
 }
 

@@ -32,7 +32,7 @@ class FakeRuntime : public cost::Runtime {
   std::string name_;
 };
 
-// Operators take what a formula says; whole models are not asked for.
+// Operators take what a formula states; whole models are not asked for.
 class FormulaRuntime : public FakeRuntime {
  public:
   explicit FormulaRuntime(const cost::AnalyticOptions& truth) : FakeRuntime("formula 1.0"), truth_(truth) {}

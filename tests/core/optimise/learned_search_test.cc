@@ -46,7 +46,7 @@ TEST(LearnedSearch, EndsByItselfWithTheFastestItTimed) {
   const auto fastest = search.fastest(1);
   ASSERT_EQ(fastest.size(), 1u);
   EXPECT_LT(fastest[0]->graph.size(), f.model.graph.size());
-  EXPECT_EQ(summary.timed[summary.best_at - 1].ratio, search.foretold(fastest[0]->graph, fastest[0]->trace));
+  EXPECT_EQ(summary.timed[summary.best_at - 1].ratio, search.predicted(fastest[0]->graph, fastest[0]->trace));
   EXPECT_EQ(f.kept.graphs().size(), summary.timed.size());
 }
 

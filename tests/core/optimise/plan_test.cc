@@ -46,28 +46,28 @@ TEST(TimePlan, AShortSearchIsMadeWhereAllTimeIsOver) {
   EXPECT_DOUBLE_EQ(make_plan(1, 10, 20, 8).search_s, 10.2);
 }
 
-TEST(Pace, TheLatestComparisonTellsWhatTheNextWillTake) {
-  Pace pace;
-  EXPECT_EQ(pace.compare_s(3, 7), 0);
-  EXPECT_EQ(pace.rounds(1, 3, 7, 31), 31);
-  pace.note(2, 5, 2.0);  // 2 models, as long as 10 runs each: 0.1 s a run
-  EXPECT_DOUBLE_EQ(pace.compare_s(3, 7), 3.6);
-  EXPECT_EQ(pace.models(3.5, 5), 3u);
-  EXPECT_EQ(pace.rounds(6.1, 3, 7, 31), 15);
-  EXPECT_EQ(pace.rounds(0.5, 3, 7, 31), 7);
-  pace.note(2, 5, 20.0);
-  EXPECT_EQ(pace.models(3.5, 5), 0u);
-  pace.note(0, 0, 0);  // says nothing
-  EXPECT_DOUBLE_EQ(pace.compare_s(1, 5), 10);
+TEST(TimingEstimate, TheLatestComparisonTellsWhatTheNextWillTake) {
+  TimingEstimate timing;
+  EXPECT_EQ(timing.compare_s(3, 7), 0);
+  EXPECT_EQ(timing.rounds(1, 3, 7, 31), 31);
+  timing.note(2, 5, 2.0);  // 2 models, as long as 10 runs each: 0.1 s a run
+  EXPECT_DOUBLE_EQ(timing.compare_s(3, 7), 3.6);
+  EXPECT_EQ(timing.models(3.5, 5), 3u);
+  EXPECT_EQ(timing.rounds(6.1, 3, 7, 31), 15);
+  EXPECT_EQ(timing.rounds(0.5, 3, 7, 31), 7);
+  timing.note(2, 5, 20.0);
+  EXPECT_EQ(timing.models(3.5, 5), 0u);
+  timing.note(0, 0, 0);  // states nothing
+  EXPECT_DOUBLE_EQ(timing.compare_s(1, 5), 10);
 }
 
-TEST(Pace, ASlowModelIsLoadedInAboutARun) {
-  Pace pace;
-  pace.note(2, 1, 8.0);  // 2 models, loaded and run once each: 2 s a run
-  EXPECT_DOUBLE_EQ(pace.compare_s(2, 4), 20);
-  EXPECT_EQ(pace.rounds(20, 2, 1, 31), 4);
-  pace.note(2, 1, 8.0, 0.6);  // warmed up by several runs, as the runtime does not call it slow: 4 s are 6 runs
-  EXPECT_DOUBLE_EQ(pace.run_s(), 4.0 / 6);
+TEST(TimingEstimate, ASlowModelIsLoadedInAboutARun) {
+  TimingEstimate timing;
+  timing.note(2, 1, 8.0);  // 2 models, loaded and run once each: 2 s a run
+  EXPECT_DOUBLE_EQ(timing.compare_s(2, 4), 20);
+  EXPECT_EQ(timing.rounds(20, 2, 1, 31), 4);
+  timing.note(2, 1, 8.0, 0.6);  // warmed up by several runs, as the runtime does not call it slow: 4 s are 6 runs
+  EXPECT_DOUBLE_EQ(timing.run_s(), 4.0 / 6);
 }
 
 TEST(OptimiseClock, BooksTimeByKind) {

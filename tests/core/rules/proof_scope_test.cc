@@ -57,7 +57,7 @@ TEST(ProofScope, WhatMovesElementsIsForAllTypes) {
   }
 }
 
-// Proofs were made for images first: a rule says so where it holds for windows of one and of three axes, too.
+// Proofs were made for images first: a rule reports so where it holds for windows of one and of three axes, too.
 TEST(ProofScope, WindowsHaveTwoAxesUnlessTheProofSaysMore) {
   const std::string body = "?y = (relu (conv2d ?x ?w ..?A)) => ?y = (clip (conv2d ?x ?w ..?A) min=0)";
   const std::string image = "proof proved for floats, ranks to 6: clip-relu\n" + body,

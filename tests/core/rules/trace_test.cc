@@ -151,12 +151,12 @@ TEST(Together, NoneReadsWhatOneBeforeItReplaces) {
   Together upwards(index, trial);
   EXPECT_TRUE(upwards.add(0, 0));
   EXPECT_FALSE(upwards.add(1, 0));
-  trial.settle();
+  trial.apply();
   trial.undo();
   Together downwards(index, trial);
   EXPECT_TRUE(downwards.add(1, 0));
   EXPECT_TRUE(downwards.add(0, 0));  // what the first one made reads the new value
-  trial.settle();
+  trial.apply();
   ASSERT_TRUE(trial.keep());
   EXPECT_EQ(trial.graph().size(), 3u);
   trial.graph().validate();
@@ -174,7 +174,7 @@ TEST(Together, EqualNodesAreOneNode) {
   const MatchIndex index(twice, graph);
   Together edit(index, trial);
   EXPECT_TRUE(edit.add(0, 1) && edit.add(0, 0));
-  trial.settle();
+  trial.apply();
   trial.undo();
   EXPECT_EQ(trial.graph().id_bound(), graph.id_bound());
   ASSERT_EQ(replay(graph, twice, Trace{{0, 1}, {0, -1}}).size(), 6u);

@@ -140,27 +140,27 @@ TEST_F(SearchTest, SweepFollowsAllThatImproves) {
   EXPECT_EQ(result.after_us, run_on("greedy", chain(4)).after_us);
 }
 
-// Prices of matmuls are unknown until they are settled; until then they cost too much.
+// Prices of matmuls are unknown until they are flushed; until then they cost too much.
 class Gathering : public cost::AnalyticCost {
  public:
   double op_us(const graph::Graph& graph, graph::NodeId id) override {
     const double us = AnalyticCost::op_us(graph, id);
     const auto& info = *graph.node(id).info;
     if (graph.node(id).op() != Op::matmul || known_.contains(info.signature_hash)) return us;
-    if (!postponing_) ++measured_alone;
-    if (!postponing_) known_.insert(info.signature_hash);
-    if (!postponing_) return us;
+    if (!deferring_) ++measured_alone;
+    if (!deferring_) known_.insert(info.signature_hash);
+    if (!deferring_) return us;
     ++estimates_;
     unknown_.insert(info.signature_hash);
     return 1000 * us;
   }
   bool is_local() const override { return false; }  // so that answers are not kept
-  bool postpone() override { return !std::exchange(postponing_, true); }
-  size_t postponed() const override { return estimates_; }
-  bool settle() override {
+  bool defer() override { return !std::exchange(deferring_, true); }
+  size_t deferred() const override { return estimates_; }
+  bool flush() override {
     if (!unknown_.empty()) ++requests;
     if (may_measure) known_.insert(unknown_.begin(), unknown_.end());
-    postponing_ = false;
+    deferring_ = false;
     estimates_ = 0;
     return std::exchange(unknown_, {}).empty() || may_measure;
   }
@@ -169,7 +169,7 @@ class Gathering : public cost::AnalyticCost {
 
  private:
   std::set<uint64_t> known_, unknown_;
-  bool postponing_ = false;
+  bool deferring_ = false;
   size_t estimates_ = 0;
 };
 

@@ -73,7 +73,7 @@ class Trials {
     const std::string before = graph::to_text(trial.graph());
     NameHash::Replaced replaced;
     at_.index.edit(rule, location, trial.editor(), &replaced);
-    const graph::Delta delta = trial.settle();
+    const graph::Delta delta = trial.apply();
     NameHash hash = at_.hash;
     const uint64_t foreseen = hash.after(at_.graph, trial.graph(), delta, replaced);
     const double foreseen_us = cost::delta_us(cost_, at_.graph, trial.graph(), delta);

@@ -12,7 +12,7 @@
 namespace rlgo::rulegen {
 namespace {
 
-// What validation says of the mutants of one axiom with these mistakes; all of them must be there.
+// What validation states of the mutants of one axiom with these mistakes; all of them must be there.
 std::multimap<std::string, MutantFate> fates_of(const std::string& name, const std::set<std::string>& mistakes) {
   const auto axioms = AxiomSet::load("configs/rules/axioms.rules");
   BoundedOptions options;

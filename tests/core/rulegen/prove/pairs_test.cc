@@ -18,7 +18,7 @@ std::vector<rules::RuleText> pairs(const std::string& which) {
   const std::string file = "tests/data/rules/pairs-" + which + ".rules";
   return rules::parse_rules(read_file(file), file);
 }
-// The derivation alone: what it says must be right without the last gate.
+// The derivation alone: what it states must be right without the last gate.
 ProveOptions derivation() {
   ProveOptions options;
   options.check = false;

@@ -19,7 +19,7 @@ const AxiomSet& axioms() {
 
 ProveOptions quick() {
   ProveOptions options;
-  options.check = false;  // the derivation alone: what it says must be right without the last gate
+  options.check = false;  // the derivation alone: what it states must be right without the last gate
   return options;
 }
 
@@ -165,7 +165,7 @@ TEST(Prove, WhatCannotBeReadIsUnknown) {
   EXPECT_NE(proof.reason.find("cast"), std::string::npos);
 }
 
-// Bounds are steps and Z3's resource units: what is beyond them is unknown, and the reason says which it was.
+// Bounds are steps and Z3's resource units: what is beyond them is unknown, and the reason states which it was.
 TEST(Prove, WhatTakesTooMuchIsUnknown) {
   const std::string rule = "?y = (relu (concat ?xs... axis=?k)) => ?y = (concat (relu ?xs)... axis=?k)";
   ASSERT_TRUE(derive(rule).derived());
@@ -206,7 +206,7 @@ TEST(Prove, SpelledLayerNormEnds) {
   EXPECT_EQ(proof.verdict, Proof::Verdict::proved) << proof.reason;
 }
 
-// All tensors are of one type: a cast is read where a condition says that it changes nothing, and nowhere else.
+// All tensors are of one type: a cast is read where a condition states that it changes nothing, and nowhere else.
 TEST(Prove, CastsAreReadWhereTheyChangeNothing) {
   EXPECT_EQ(derive("?y = (cast (relu ?x) to=?t) when dtype(?x) == ?t => ?y = (relu ?x)").axioms,
             std::vector<std::string>{"cast-to-same"});

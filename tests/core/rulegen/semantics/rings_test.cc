@@ -144,7 +144,7 @@ TEST_F(Poly, MaximaAreSetsUpToShiftAndPositiveFactor) {
   EXPECT_EQ(relu(max({x, y})), max({relu(x), relu(y)}));
   const std::array<P, 2> pair{x, y};
   EXPECT_EQ(ring.add(ring.minimum(pair), max({x, y})), ring.add(x, y));
-  EXPECT_NE(ring.mul(relu(x), relu(x)), ring.mul(x, relu(x)));  // not seen, as the header says
+  EXPECT_NE(ring.mul(relu(x), relu(x)), ring.mul(x, relu(x)));  // not seen, as the header states
 }
 
 TEST_F(Poly, ExponentialsAndQuotients) {

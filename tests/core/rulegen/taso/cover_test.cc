@@ -63,7 +63,8 @@ TEST(ReadTaso, PartsDirectionsAndWhatCannotBeSaid) {
   EXPECT_EQ(both.unsayable, "both sides read constants that no condition can ask for: constant_imm");
 }
 
-// Where identities stand on both sides, a pooling kernel is what its number says; extents are asked of a tensor alone.
+// Where identities stand on both sides, a pooling kernel is what its number states; extents are asked of a tensor
+// alone.
 TEST(ReadTaso, PoolingKernelsOnTheLeft) {
   const auto rule =
       one("conv3x3_s1same_relu(pool2d_avg(i7), constant_iconv()) => relu(conv3x3_s1same(i7, constant_pool()))");

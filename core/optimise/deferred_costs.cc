@@ -1,4 +1,4 @@
-#include "core/optimise/settled_costs.h"
+#include "core/optimise/deferred_costs.h"
 
 #include <functional>
 
@@ -6,13 +6,13 @@ namespace rlgo::optimise {
 namespace {
 
 // Asks for prices until all are known, or no more may be measured.
-void until_settled(cost::CostModel& cost, const std::function<void()>& ask) {
+void until_known(cost::CostModel& cost, const std::function<void()>& ask) {
   for (;;) {
-    const bool gathers = cost.postpone();
+    const bool gathers = cost.defer();
     ask();
     if (!gathers) return;
-    const bool known = cost.postponed() == 0;
-    if (!cost.settle() || known) return;
+    const bool known = cost.deferred() == 0;
+    if (!cost.flush() || known) return;
   }
 }
 
@@ -20,12 +20,12 @@ void until_settled(cost::CostModel& cost, const std::function<void()>& ask) {
 
 double cost_of(cost::CostModel& cost, const graph::Graph& graph) {
   double us = 0;
-  until_settled(cost, [&] { us = cost::graph_cost(cost, graph).runtime_us; });
+  until_known(cost, [&] { us = cost::graph_cost(cost, graph).runtime_us; });
   return us;
 }
 
 void price_alike(cost::CostModel& cost, Result& result) {
-  until_settled(cost, [&] {
+  until_known(cost, [&] {
     result.before_us = cost::graph_cost(cost, result.before).runtime_us;
     for (Candidate& candidate : result.candidates)
       candidate.cost_us = cost::graph_cost(cost, candidate.graph).runtime_us;
