@@ -130,6 +130,12 @@ struct SwitchTiming {
   std::string error;       // why there are none
 };
 
+// One kernel that a runtime ran for a model.
+struct OperatorTime {
+  std::string name, op;  // as the file calls it, "" where it does not; its type in ONNX or the runtime's own
+  double us = 0;         // in one run
+};
+
 // Not thread-safe.
 class Runtime {
  public:
@@ -161,6 +167,11 @@ class Runtime {
   virtual std::vector<SwitchTiming> switches(std::span<const RunnableModel> models, double seconds) {
     static_cast<void>(models);
     static_cast<void>(seconds);
+    return {};
+  }
+  // The kernels of one run of a model, by the runtime's own account; nothing where it gives none.
+  virtual std::vector<OperatorTime> operator_times(const RunnableModel& model) {
+    static_cast<void>(model);
     return {};
   }
   // What models answer to the same synthetic inputs (number `set`), one run each.

@@ -53,7 +53,10 @@ uint8_t made_of(const NodeInfo& info, std::span<const uint8_t> inputs, uint8_t a
     case Op::tanh:
     case Op::erf:
     case Op::softmax:
+    case Op::recurrent:
       return kFinite;
+    case Op::attention:  // means of values
+      return inputs[2] & kBothInfinite;
     case Op::relu:
     case Op::softplus:
     case Op::exp:

@@ -112,6 +112,7 @@ struct Measurer::Impl {
       hello.threads = answer.at("threads").get<int>();
       hello.outputs = answer.value("outputs", false);
       hello.switches = answer.value("switches", false);
+      hello.profile = answer.value("profile", false);
       hello.pool_context = answer.value("pool_context", false);
       hello.reference = answer.value("reference", false);
     } catch (const Json::exception&) {

@@ -37,6 +37,7 @@ struct MeasurerHello {
   int threads = 1;
   bool outputs = false;       // answers requests for outputs
   bool switches = false;      // answers requests for settings of its own switches
+  bool profile = false;       // answers requests for times of a model's operators
   bool reference = false;     // times a reference next to samples: calibration.h
   bool pool_context = false;  // wants the operands of fused additions in its own layout: measurable() in group.h
 };

@@ -3,6 +3,7 @@
 #include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/measure/group_cost.h"
+#include "core/measure/operator_times.h"
 #include "core/measure/predicted_cost.h"
 #include "core/measure/switches.h"
 
@@ -50,6 +51,10 @@ cost::Comparison ChildRuntime::compare(std::span<const cost::RunnableModel> mode
 
 std::vector<cost::SwitchTiming> ChildRuntime::switches(std::span<const cost::RunnableModel> models, double seconds) {
   return measure_switches(*measurer_, files_of(models), seconds);
+}
+
+std::vector<cost::OperatorTime> ChildRuntime::operator_times(const cost::RunnableModel& model) {
+  return ask_operator_times(*measurer_, model.file);
 }
 
 std::vector<cost::Outputs> ChildRuntime::outputs(std::span<const cost::RunnableModel> models, int set) {

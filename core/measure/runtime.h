@@ -30,6 +30,7 @@ class ChildRuntime : public cost::Runtime {
   cost::MeasuredCosts measure() override;
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions& options) override;
   std::vector<cost::SwitchTiming> switches(std::span<const cost::RunnableModel> models, double seconds) override;
+  std::vector<cost::OperatorTime> operator_times(const cost::RunnableModel& model) override;
   std::vector<cost::Outputs> outputs(std::span<const cost::RunnableModel> models, int set) override;
   std::vector<cost::Outputs> plain_outputs(std::span<const cost::RunnableModel> models, int set) override;
 

@@ -41,6 +41,9 @@ bool convert_reduce(const OnnxNode& node, Maker& maker);   // Reduce*
 bool convert_softmax(const OnnxNode& node, Maker& maker);  // Softmax LogSoftmax
 bool convert_layer_norm(const OnnxNode& node, Maker& maker);
 bool convert_lrn(const OnnxNode& node, Maker& maker);  // convert_lrn.cc
+// convert_sequence.cc
+bool convert_attention(const OnnxNode& node, Maker& maker);
+bool convert_recurrent(const OnnxNode& node, Maker& maker);  // RNN GRU LSTM
 // convert_composed.cc
 bool convert_einsum(const OnnxNode& node, Maker& maker);
 bool convert_global_max_pool(const OnnxNode& node, Maker& maker);

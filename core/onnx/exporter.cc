@@ -232,13 +232,26 @@ bool Exporter::is_square_under_mean(NodeId id) const {
   return !node.uses.empty() && std::ranges::all_of(node.uses, is_mean);
 }
 
+// Outputs of a recurrent network that nobody reads are not listed.
+void Exporter::leave_out_unread(NodeId id, Names& outputs) const {
+  for (size_t port = 0; port < outputs.size(); ++port) {
+    const auto reads = [port](const graph::Use& use) { return use.port == static_cast<int32_t>(port); };
+    const auto shows = [&](const graph::GraphOutput& output) {
+      return output.value == Value{id, static_cast<int32_t>(port)};
+    };
+    if (std::ranges::none_of(graph_.node(id).uses, reads) && std::ranges::none_of(graph_.outputs(), shows))
+      outputs[port].clear();
+  }
+}
+
 void Exporter::write_node(NodeId id) {
   const auto& node = graph_.node(id);
   const Reads reads = reads_of(id);
   Names inputs;
   for (const Value& value : reads.values) inputs.push_back(read(value));
-  const Names outputs = output_names(id);
+  Names outputs = output_names(id);
   const Origin* known = origin(id);
+  if (node.op() == Op::recurrent) leave_out_unread(id, outputs);
   if (node.op() == Op::opaque) {
     write_opaque(id, inputs, outputs);
     return;

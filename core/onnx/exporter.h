@@ -39,6 +39,7 @@ class Exporter {
   void write_node(graph::NodeId id);
   // mul(x, x) of floats that only means read.
   bool is_square_under_mean(graph::NodeId id) const;
+  void leave_out_unread(graph::NodeId id, Names& outputs) const;
   void write_opaque(graph::NodeId id, const Names& inputs, const Names& outputs);
   void write_outputs();
   void write_pinned();

@@ -146,6 +146,8 @@ OnnxAttr attribute_value(const onnx::AttributeProto& attribute) {
       return Ints(attribute.ints().begin(), attribute.ints().end());
     case onnx::AttributeProto::FLOATS:
       return Floats(attribute.floats().begin(), attribute.floats().end());
+    case onnx::AttributeProto::STRINGS:
+      return Words(attribute.strings().begin(), attribute.strings().end());
     case onnx::AttributeProto::TENSOR: {
       const auto type = tensor_type_of(attribute.t());
       if (is_small(type)) return constant_from_bytes(type, copy_bytes(attribute.t()));

@@ -16,7 +16,8 @@ const T* find(const OnnxNode& resolved, std::string_view name) {
   return found == resolved.attrs.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
-// The double with the shortest decimal form that rounds to this float: 0.1f is 0.1, as people and rules write it.
+}  // namespace
+
 double plain_double(float value) {
   if (!std::isfinite(value)) return static_cast<double>(value);
   std::array<char, 32> text{};
@@ -25,8 +26,6 @@ double plain_double(float value) {
   std::from_chars(text.data(), end, result);
   return result;
 }
-
-}  // namespace
 
 bool OnnxNode::only_first_output() const {
   return std::all_of(outputs.begin() + 1, outputs.end(), [](const std::string& name) { return name.empty(); });

@@ -1,6 +1,7 @@
 // One operator of a model file as the converters see it, without protobuf; and the tool with which they answer.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,8 +16,12 @@ namespace rlgo::onnx_io {
 
 using Ints = ops::Ints;
 using Floats = std::vector<float>;
+using Words = std::vector<std::string>;
 // Constant: a small tensor. monostate: an attribute of another kind (graph, large tensor, reference, ...).
-using OnnxAttr = std::variant<std::monostate, int64_t, float, std::string, Ints, Floats, Constant>;
+using OnnxAttr = std::variant<std::monostate, int64_t, float, std::string, Ints, Floats, Words, Constant>;
+
+// The double with the shortest decimal form that rounds to this float: 0.1f is 0.1, as people and rules write it.
+double plain_double(float value);
 
 struct OnnxNode {
   std::string op;  // of ai.onnx
@@ -59,6 +64,8 @@ class Maker {
   void out(ops::Op op, std::initializer_list<graph::Value> inputs, const ops::Attrs& attrs = {}) {
     out(op, std::span<const graph::Value>(inputs.begin(), inputs.size()), attrs);
   }
+  // The node lists only so many of the outputs that were made for it.
+  void keep_outputs(size_t count) { outputs_.resize(std::min(count, outputs_.size())); }
   // The node's next output is this value itself.
   void pass(graph::Value value);
   // This type; static once everything before has fitted. A scalar where it has not.

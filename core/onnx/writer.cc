@@ -29,6 +29,10 @@ void set_attribute(onnx::AttributeProto& attribute, const OnnxAttr& value) {
       to.set_type(onnx::AttributeProto::FLOATS);
       to.mutable_floats()->Assign(numbers.begin(), numbers.end());
     }
+    void operator()(const Words& words) const {
+      to.set_type(onnx::AttributeProto::STRINGS);
+      to.mutable_strings()->Assign(words.begin(), words.end());
+    }
     void operator()(const Constant& tensor) const {
       to.set_type(onnx::AttributeProto::TENSOR);
       set_tensor(*to.mutable_t(), "", tensor.type, to_bytes(tensor));

@@ -29,6 +29,9 @@ void write_softmax(Writer& writer, const OutNode& node);
 void write_layer_norm(Writer& writer, const OutNode& node);
 void write_mish(Writer& writer, const OutNode& node);
 void write_swish(Writer& writer, const OutNode& node);
+// write_sequence.cc
+void write_attention(Writer& writer, const OutNode& node);
+void write_recurrent(Writer& writer, const OutNode& node);
 // write_shape.cc
 void write_split(Writer& writer, const OutNode& node);
 void write_reshape(Writer& writer, const OutNode& node);

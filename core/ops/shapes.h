@@ -24,6 +24,7 @@
 #include "core/ops/moves.h"
 #include "core/ops/shape_moves.h"
 #include "core/ops/shape_reduce.h"
+#include "core/ops/shape_sequence.h"
 #include "core/ops/shape_windows.h"
 
 namespace rlgo::ops::shape_of {
@@ -119,6 +120,10 @@ void state_shapes(D& d, Op op) {
       return of::fill(d, op == Op::literal);
     case Op::prelu:
       return of::prelu(d);
+    case Op::attention:
+      return of::attention(d);
+    case Op::recurrent:
+      return of::recurrent(d);
     default:
       return of::elementwise(d);
   }

@@ -200,6 +200,7 @@ Json to_json(const Result& result) {
   out["searches"] = searches(result);
   out["learned"] = learned(result);
   out["quantised"] = quantised(result);
+  out["kept"] = report::kept_json(result.kept);
   out["inputs"] = {{"given", result.given}, {"assumed", result.assumed}};
   out["import"] = {{"about", result.about}, {"changes", result.changes}};
   out["export"] = {{"folded_operators", best.normalised.folded_operators},

@@ -16,6 +16,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/cost/kept.h"
 #include "core/graph/editor.h"
 #include "core/measure/group.h"
 #include "core/optimise/model.h"
@@ -56,17 +57,34 @@ double element_count(const Graph& graph, NodeId id) {
   return static_cast<double>(most);
 }
 
-// Operators of the models that cost something, each once; those that are opaque by number.
+// Operators of the models that cost something, each once; those that are opaque by number, and their part of the time
+// of models that the runtime gives times of.
 struct Corpus {
   std::vector<Sample> samples;
   std::map<std::string, int64_t> opaque;
+  std::map<std::string, double> opaque_share;
+  int profiled = 0;
 };
 
-Corpus read_corpus(const std::vector<std::string>& graphs, const std::function<bool()>& should_stop) {
+// Every model counts alike.
+void profile(const LoadedModel& model, const std::string& file, cost::Runtime& runtime, Corpus& out) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return;
+  runtime.set_input_shapes(run_shapes(model));
+  const auto kept = cost::kept_operators(model.graph, runtime.operator_times({&model.graph, file}));
+  runtime.set_input_shapes({});
+  if (!kept.timed) return;
+  ++out.profiled;
+  for (const auto& [type, kind] : kept.kinds) out.opaque_share[type] += kind.share;
+}
+
+Corpus read_corpus(const std::vector<std::string>& graphs, cost::Runtime& runtime,
+                   const std::function<bool()>& should_stop) {
   Corpus out;
   std::unordered_map<std::string, size_t> places;
   for (size_t m = 0; m < graphs.size(); ++m) {
     const LoadedModel model = load_model({.graph = graphs[m]}, true, should_stop);
+    profile(model, graphs[m], runtime, out);
     for (const NodeId id : model.graph.order()) {
       const Node& node = model.graph.node(id);
       if (node.op() == Op::opaque && !node.constant) ++out.opaque[node.info->opaque->op_type];
@@ -81,6 +99,7 @@ Corpus read_corpus(const std::vector<std::string>& graphs, const std::function<b
       ++out.samples[at->second].in_models[m];
     }
   }
+  for (auto& [type, share] : out.opaque_share) share /= out.profiled;
   return out;
 }
 
@@ -254,11 +273,14 @@ std::string slow_table(const std::vector<KernelTime>& times, double slow) {
   return text;
 }
 
-std::string csv_text(const std::vector<KernelTime>& times) {
+// A line of an operator that rlgo does not know has its type and its share alone.
+std::string csv_text(const std::vector<KernelTime>& times, const Corpus& corpus) {
   std::string text = "operator,us,machine_us,elements,bytes,flops,share,kernel\n";
   for (const auto& one : times)
     text += fmt::format("{},{},{:.4g},{},{},{},{:.6g},\"{}\"\n", one.op, one.us, one.machine_us, one.elements,
                         one.bytes, one.flops, one.share, one.signature);
+  for (const auto& [type, share] : corpus.opaque_share)
+    text += fmt::format("{},,,,,,{:.6g},\"kept as it is\"\n", type, share);
   return text;
 }
 
@@ -275,6 +297,19 @@ Json to_json(const std::vector<KernelTime>& times) {
                    {"share", one.share}});
   }
   return out;
+}
+
+// The most time first.
+std::string opaque_text(const Corpus& corpus) {
+  if (corpus.opaque.empty()) return "";
+  cost::KeptOperators kept;
+  kept.timed = corpus.profiled > 0;
+  for (const auto& [type, count] : corpus.opaque) {
+    const auto share = corpus.opaque_share.find(type);
+    kept.kinds[type] = {static_cast<int>(count), share == corpus.opaque_share.end() ? 0.0 : share->second};
+  }
+  const std::string of = kept.timed ? fmt::format(" (of {}, whole)", counted(corpus.profiled, "model")) : "";
+  return fmt::format("Not timed alone{}, since rlgo does not know them: {}.\n", of, cost::to_text(kept));
 }
 
 std::vector<std::string> corpus_names(const KernelBenchOptions& options) {
@@ -309,7 +344,7 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
   for (const auto* file : {&options.csv, &options.page})
     if (!file->empty()) check_destination(*file);
   const auto graphs = corpus_names(options);
-  Corpus corpus = read_corpus(graphs, should_stop);
+  Corpus corpus = read_corpus(graphs, runtime, should_stop);
   keep_operators(corpus.samples, options.operators);
   Timer timer(runtime);
   const MachineSpeed speed = machine_speed(timer, 0);
@@ -329,19 +364,16 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
       runtime.name(), runtime.device(), counted(runtime.threads(), "thread"), times.size(), corpus.samples.size(),
       counted(graphs.size(), "model"), speed.gflops, speed.gbytes_per_s.back().second,
       speed.gbytes_per_s.front().second, speed.least_us);
-  if (!corpus.opaque.empty()) {
-    std::vector<std::string> names;
-    for (const auto& [name, count] : corpus.opaque) names.push_back(fmt::format("{} {}", count, name));
-    text += "Not timed, since rlgo does not know them: " + join(names, ", ") + ".\n";
-  }
+  text += opaque_text(corpus);
   text += "\n" + operator_table(times) + "\n" + slow_table(times, options.slow);
   say(text);
-  if (!options.csv.empty()) atomic_write(options.csv, csv_text(times));
+  if (!options.csv.empty()) atomic_write(options.csv, csv_text(times, corpus));
   if (!options.page.empty()) atomic_write(options.page, text);
   return {{"reference", {{"gflops", speed.gflops}, {"least_us", speed.least_us}, {"spread", speed.spread}}},
           {"kernels", to_json(times)},
           {"not_timed", corpus.samples.size() - times.size()},
-          {"opaque", corpus.opaque}};
+          {"opaque", corpus.opaque},
+          {"opaque_share", corpus.profiled > 0 ? Json(corpus.opaque_share) : Json()}};
 }
 
 }  // namespace rlgo::optimise

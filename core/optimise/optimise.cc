@@ -192,6 +192,7 @@ constexpr double kTellSeconds = 2;    // at most, for the costs after each rewri
 constexpr double kTellShare = 0.25;   // of the time until the command must end
 constexpr double kSwitchesRuns = 12;  // of the model, that the first setting takes in any case
 constexpr int kSwitchesLoads = 2;     // of it, that are worth waiting for
+constexpr int kProfileRuns = 6;       // of it, that a profile takes
 
 // Costs after each rewrite and of each operator, for the report. Nothing is measured for it: what is not known is
 // estimated. Thousands of rewrites of a large graph take minutes, and go without.
@@ -242,6 +243,16 @@ void measure_switches(const OptimiseOptions& options, cost::Runtime& runtime, co
   if (result.touched && result.end_to_end.ok()) models.push_back(result.best().runnable());
   clock.phase("the runtime's switches", "the runtime's switches");
   result.switches = runtime.switches(models, kSwitchesSeconds);
+}
+
+// Of operators that are kept as they are: their part of the time.
+void measure_kept(const OptimiseOptions& options, cost::Runtime& runtime, const TimingEstimate& timing,
+                  OptimiseClock& clock, Result& result) {
+  result.kept = cost::kept_operators(result.before, {});
+  if (result.kept.kinds.empty() || clock.interrupted() || clock.left_to_end() < timing.compare_s(kProfileRuns, 1))
+    return;
+  clock.phase("operators that are kept", "operators that are kept");
+  result.kept = cost::kept_operators(result.before, runtime.operator_times({&result.before, options.model.graph}));
 }
 
 // What may be timed: operators until candidates->timing_s() at the latest.
@@ -373,6 +384,7 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (result.end_to_end.ok() && result.end_to_end.faster)
     measure_at_sizes(*runtime, run_shapes(model), benchmark, clock, result);
   measure_switches(options, *runtime, timing, clock, result);
+  measure_kept(options, *runtime, timing, clock, result);
   result.interrupted = clock.interrupted();
   conclude(options, result);
   clock.phase("writing", "writing");

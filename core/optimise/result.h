@@ -1,5 +1,4 @@
-// What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the exit status
-// states.
+// What `rlgo optimise` did to a model, step by step: what is printed, what the report and the exit status state.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/cost/runtime.h"
+#include "core/cost/kept.h"
 #include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
 #include "core/optimise/benchmark.h"
@@ -153,6 +152,7 @@ struct Result {
   size_t chosen = 0;                  // of candidates
   std::vector<double> step_us;        // cost after each rewrite of the chosen one
   std::vector<double> before_op_us, after_op_us;  // cost by node id
+  cost::KeptOperators kept;                       // of the original
   std::vector<Check> checks;                      // of the chosen one
   bool checked = false;                           // they compared something, and nothing differs
   std::vector<cost::SwitchTiming> switches;       // of the file that was given and, where it differs, the chosen one

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/cost/analytic.h"
+#include "core/cost/kept.h"
 #include "core/rules/rule_choice.h"
 #include "core/rules/rules.h"
 
@@ -32,7 +33,8 @@ double opaque_percent(const std::map<std::string, int>& ops) {
 }  // namespace
 
 Description describe_model(const std::string& name, const std::string& about, const graph::Graph& graph,
-                           const std::vector<std::string>& changes, bool show_changes) {
+                           const std::vector<std::string>& changes, bool show_changes, const std::string& target,
+                           std::span<const cost::OperatorTime> times) {
   std::string out = fmt::format("{}\n{} nodes, {} inputs, {} outputs\n", about, graph.size(), graph.inputs().size(),
                                 graph.outputs().size());
   for (const auto& change : show_changes ? changes : std::vector<std::string>()) out += fmt::format("  {}\n", change);
@@ -48,8 +50,11 @@ Description describe_model(const std::string& name, const std::string& about, co
     if (!graph.node(id).constant) ++ops[std::string(ops::name(graph.node(id).op()))];
   }
   const double kept_percent = opaque_percent(ops);
-  out += fmt::format("{:.1f} % of the operators are kept as they are (by count; no times are measured here)\n",
-                     kept_percent);
+  const auto kept = cost::kept_operators(graph, times);
+  out += fmt::format("{:.1f} % of the operators are kept as they are (by count{})", kept_percent,
+                     kept.timed ? "" : "; --target RUNTIME measures their time");
+  if (!kept.kinds.empty()) out += ": " + cost::to_text(kept) + (kept.timed ? " under " + target : "");
+  out += "\n";
   out += "operators:";
   for (const auto& [op, count] : ops) out += fmt::format(" {} {}", count, op);
   const auto rules = rules::choose_rules({});
@@ -76,6 +81,8 @@ Description describe_model(const std::string& name, const std::string& about, co
            {"outputs", values_json(graph, outputs)},
            {"operators", ops},
            {"kept_percent", kept_percent},
+           {"kept", kept_json(kept)},
+           {"target", target.empty() ? Json() : Json(target)},
            {"matches", std::move(matches)},
            {"rules", rules_json(*rules)},
            {"cost",

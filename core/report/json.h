@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/cost/kept.h"
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
 #include "core/search/table.h"
@@ -29,6 +30,8 @@ Json rules_json(const rules::RuleSet& rules);
 Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us);
 // An object for each search: members of "searches" of the document "rlgo.search/1".
 Json searches_json(std::span<const search::SearchRow> rows, const rules::RuleSet& rules);
+// {"share", "operators": [{"op", "count", "share"}]}, shares null where no times are known.
+Json kept_json(const cost::KeptOperators& kept);
 // Named values of a row, and an object for each row.
 using ValueRow = std::vector<std::pair<std::string, std::variant<int64_t, double, std::string>>>;
 Json rows_json(std::span<const ValueRow> rows);

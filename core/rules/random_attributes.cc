@@ -175,6 +175,19 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
       return int64_t{1};
     case Attr::order:
       return between(1, 2);
+    case Attr::causal:
+    case Attr::reset_after:
+    case Attr::reverse:
+      return static_cast<int64_t>(rng_.below(2));
+    case Attr::heads:
+    case Attr::kv_heads:
+      return int64_t{0};
+    case Attr::gates:
+      return std::array<int64_t, 3>{1, 3, 4}[rng_.below(3)];
+    case Attr::scale:
+      return 0.25 * static_cast<double>(between(1, 4));
+    case Attr::softcap:
+      return chance(70) ? 0.0 : 2.0;
     case Attr::gamma:
       return 0.5 * static_cast<double>(between(1, 4));
     case Attr::eps:
@@ -226,7 +239,7 @@ bool RandomAttributes::complete(Draft& draft) {
     return value.has_value();
   };
   // What operand types depend on.
-  if (!fill(Attr::group)) return false;
+  if (!fill(Attr::group) || !fill(Attr::gates)) return false;
   if (draft.op == Op::concat && !fill(Attr::axis)) return false;
   for (size_t k = 0; k < draft.types.size(); ++k) {
     if (draft.types[k]) continue;

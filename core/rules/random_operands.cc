@@ -172,6 +172,24 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
     case Op::rms_norm:
       if (place == 0) return any_shape();
       return draft.types[0]->shape.empty() ? std::nullopt : std::optional(Shape{draft.types[0]->shape.back()});
+    case Op::attention: {
+      if (place == 0) return Shape{between(1, 2), extent(), extent(), extent()};
+      if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
+      const Shape& q = draft.types[0]->shape;
+      if (place == 1) return Shape{q[0], q[1], extent(), q[3]};
+      if (!draft.types[1] || draft.types[1]->rank() != 4) return std::nullopt;
+      const Shape& k = draft.types[1]->shape;
+      return place == 2 ? Shape{k[0], k[1], k[2], extent()} : Shape{q[2], k[2]};
+    }
+    case Op::recurrent: {
+      if (place == 0) return Shape{extent(), extent(), extent()};
+      const auto shape_of = [&](size_t k) { return draft.types[k] ? draft.types[k]->shape : Shape{1, 1, 1}; };
+      const Shape x = shape_of(0), w = shape_of(1);
+      const int64_t gates = draft.attrs.i(Attr::gates);
+      if (place == 1) return Shape{between(1, 2), gates * extent(), x[2]};
+      if (place == 2) return Shape{w[0], w[1], w[1] / gates};
+      return place == 3 ? Shape{w[0], 2 * w[1]} : Shape{w[0], x[1], w[1] / gates};
+    }
     case Op::concat: {
       if (!any) return any_shape();
       Shape made = (*known)->shape;

@@ -231,10 +231,10 @@ class Analysis {
   }
 
   static bool bounded(Op op) {
-    static constexpr Op kBounded[] = {Op::sigmoid,        Op::tanh,     Op::erf,    Op::softmax,     Op::hard_sigmoid,
-                                      Op::equal,          Op::less,     Op::log,    Op::less_equal,  Op::logical_and,
-                                      Op::logical_or,     Op::softsign, Op::sign,   Op::logical_not, Op::sin,
-                                      Op::reduce_log_sum, Op::cos,      Op::lp_norm};
+    static constexpr Op kBounded[] = {Op::sigmoid,        Op::tanh,     Op::erf,     Op::softmax,     Op::hard_sigmoid,
+                                      Op::equal,          Op::less,     Op::log,     Op::less_equal,  Op::logical_and,
+                                      Op::logical_or,     Op::softsign, Op::sign,    Op::logical_not, Op::sin,
+                                      Op::reduce_log_sum, Op::cos,      Op::lp_norm, Op::recurrent};
     return std::ranges::find(kBounded, op) != std::ranges::end(kBounded);
   }
 
@@ -269,7 +269,8 @@ class Analysis {
       case Op::sqrt:
         return power(in[0], 0.5);
       case Op::gather:
-        return with(all, in[0].terms);
+      case Op::attention:
+        return with(all, in[op == Op::gather ? 0 : 2].terms);
       case Op::batch_norm:
         return of_batch_norm(in);
       case Op::clip:

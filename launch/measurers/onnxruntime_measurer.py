@@ -12,6 +12,7 @@ DTYPES = {
     "tensor(uint8)": "uint8", "tensor(uint16)": "uint16", "tensor(uint32)": "uint32", "tensor(uint64)": "uint64",
 }
 PROBE_RUNS = 4
+KERNEL = "_kernel_time"  # of events in profiles
 
 
 class Model:
@@ -87,23 +88,35 @@ class Model:
         values = self.values if self.misdeclared else self.binding.get_outputs()
         return [(name, value.numpy()) for name, value in zip(self.names, values, strict=True)]
 
-    def layout_share(self):
-        """ReorderInput and ReorderOutput: blocked layouts of convolutions."""
+    def kernels(self):
+        """Events of ONNX Runtime's profile, of kernels in some runs, in order of their beginning."""
         for _ in range(PROBE_RUNS):
             self.run()
         path = self.session.end_profiling()
         with open(path, encoding="utf-8") as file:
             events = json.load(file)
         os.unlink(path)
+        return sorted((e for e in events if e.get("cat") == "Node" and e["name"].endswith(KERNEL)), key=lambda e: (e["ts"], -e["dur"]))
+
+    def layout_share(self):
+        """ReorderInput and ReorderOutput: blocked layouts of convolutions."""
         times, counted = {}, set()
-        for event in events:
+        for event in self.kernels():
             name = event["name"]
-            if event.get("cat") != "Node" or not name.endswith("_kernel_time"):
-                continue
             times.setdefault(name, []).append(event["dur"])
             if event["args"].get("op_name") in ("ReorderInput", "ReorderOutput") or protocol.CONTEXT in name:
                 counted.add(name)
         return protocol.share(times, counted.__contains__)
+
+    def operator_times(self):
+        """The least time of each node in one run, those inside of bodies left out: the node with the body has their time."""
+        times, end = {}, 0
+        for event in self.kernels():
+            if event["ts"] < end:
+                continue
+            end = event["ts"] + event["dur"]
+            times.setdefault((event["name"].removesuffix(KERNEL), event["args"].get("op_name", "")), []).append(event["dur"])
+        return [{"name": name, "op": op, "us": min(found)} for (name, op), found in times.items()]
 
 
 class OnnxRuntime:
@@ -121,7 +134,7 @@ class OnnxRuntime:
         if self.shared_pool:
             self.ort.set_global_thread_pool_sizes(threads, 1)
         return {"runtime": "onnxruntime", "version": onnxruntime.__version__, "device": protocol.device_name(),
-                "threads": threads, "outputs": True, "switches": True, "pool_context": True}
+                "threads": threads, "outputs": True, "switches": True, "profile": True, "pool_context": True}
 
     def settings(self):
         """Levels of graph optimisation, with the threads of all other times, one, and all cores; the usual ones first."""

@@ -9,6 +9,7 @@ and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inf
 runtime whose models have none leaves `outputs` out of its greeting). A runtime that greets with `switches` also has
     settings() -> [{level, threads, usual}], its own switches; load() takes one of them as a sixth argument.
     plain() -> the one of them without graph optimisation; may be missing
+and models of one that greets with `profile` have operator_times() -> [{name, op, us}], the kernels of one run (loaded with `probe`),
 and a model may have touch(), which reads its inputs and outputs: an operator's are in the caches when its turn comes; and begin_anew(), after which it draws the
 random numbers that it drew first.
 """
@@ -369,6 +370,13 @@ class Server:
         return [setting | {"us": [us[s, m] for m in range(len(request["models"]))], "error": errors.get(s, "")}
                 for s, setting in enumerate(settings)]
 
+    def profile(self, request):
+        import numpy
+
+        self.say(id=request["id"], at=0)
+        return self.runtime.load(request["model"], numpy.random.default_rng(request["seed"]), True, request.get("shapes", {}),
+                                 request.get("values", {})).operator_times()
+
     def answer(self, request):
         what = request["do"]
         if what == "hello":
@@ -382,6 +390,8 @@ class Server:
             return {"results": self.outputs(request)}
         if what == "switches":
             return {"settings": self.switches(request)}
+        if what == "profile":
+            return {"operators": self.profile(request)}
         raise ValueError(f"unknown request '{what}'")
 
     def serve(self):

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 
+import onnx
 from _rlgo import QUICK, SMALL_NET, SOURCE, main, rlgo
 from _schemas import check, read, schemas, validator
 from optimise import BRIEF, fake, two_convs
@@ -147,6 +148,24 @@ def model(folder):
     assert [i["name"] for i in found["inputs"]] == ["x"] and "sum-of-convs-shared-input" in [m["rule"] for m in found["matches"]]
 
 
+def kept(folder):
+    """the time of operators that rlgo does not know: by inspect and optimise under ONNX Runtime; by count without a target"""
+    node = onnx.helper.make_node
+    graph = onnx.helper.make_graph([node("Relu", ["x"], ["r"]), node("Det", ["r"], ["d"], name="det"), node("Det", ["x"], ["e"]), node("Add", ["d", "e"], ["y"])], "g",
+                                   [onnx.helper.make_tensor_value_info("x", 1, [2, 90, 90])], [onnx.helper.make_tensor_value_info("y", 1, [2])])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), folder / "det.onnx")
+    done = rlgo("inspect", "det.onnx", "--json", "-", cwd=folder)
+    assert check(json.loads(done.stdout), "inspect")["kept"] == {"share": None, "operators": [{"op": "Det", "count": 2, "share": None}]}, done.stdout
+    done = rlgo("inspect", "det.onnx", "--target", "onnxruntime", "--json", "-", cwd=folder)
+    found = check(json.loads(done.stdout), "inspect")
+    assert 0.3 < found["kept"]["share"] <= 1 and found["target"].startswith("onnxruntime"), found["kept"]
+    assert "% of its time: 2 Det" in done.stderr, done.stderr
+    done = rlgo("optimise", "det.onnx", "--target", "onnxruntime", "--json", "-", *BRIEF, cwd=folder, status=None)
+    assert check(json.loads(done.stdout), "optimise")["kept"]["share"] > 0.3 and "  kept as they are: " in done.stderr, (done.stdout, done.stderr)
+    done = rlgo("inspect", "toy_conv", "--target", "onnxruntime", cwd=folder, status=2)
+    assert "--target times the operators of an .onnx file" in done.stderr, done.stderr
+
+
 def verified(folder):
     """one proved, one refuted: status 1 here and in the document"""
     (folder / "my.rules").write_text("rule right\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n\nrule wrong\n  ?y = (relu (relu ?x))\n  => ?y = (neg ?x)\n")
@@ -222,4 +241,4 @@ def errors(folder):
 
 
 if __name__ == "__main__":
-    main(schemas_are_valid, optimise, switches, nothing_found, search, training, several_graphs, never_above_its_start, dream, model, verified, bench, benches, replayed, errors)
+    main(schemas_are_valid, optimise, switches, nothing_found, search, training, several_graphs, never_above_its_start, dream, model, kept, verified, bench, benches, replayed, errors)

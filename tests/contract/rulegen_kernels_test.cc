@@ -89,9 +89,9 @@ TEST_P(Kernels, AgreeWithTheEvaluator) {
 }
 
 // Operators that the evaluator does not know: no rule that has them is proved.
-constexpr Op kUnknown[] = {Op::where,       Op::equal,      Op::less,        Op::less_equal,
-                           Op::logical_and, Op::logical_or, Op::logical_not, Op::expand,
-                           Op::mod,         Op::arg_max,    Op::arg_min,     Op::thresholded_relu};
+constexpr Op kUnknown[] = {Op::where,       Op::equal,  Op::less, Op::less_equal, Op::logical_and, Op::logical_or,
+                           Op::logical_not, Op::expand, Op::mod,  Op::arg_max,    Op::arg_min,     Op::thresholded_relu,
+                           Op::recurrent};
 
 std::vector<Op> computing() {
   std::vector<Op> all;

@@ -201,8 +201,14 @@ def odd_rows():
             ("Conv of four dimensions", "Conv", [1, 1, 2, 2, 2, 2], {"w": f(1, 1, 1, 1, 1, 1)}, {}),
             ("Pad that reflects", "Pad", [4, 5], {"w": i(0, 1, 2, 0)}, {"mode": "reflect"})):
         yield row(name, node(op, ",".join(["x", *weights]), **options), x, weights, known=False)
-    for op, gates in (("LSTM", 4), ("GRU", 3)):
-        yield row(op, [node(op, "x,w,r", "s", hidden_size=5), node("Relu", "s")], [4, 2, 3], {"w": f(1, 5 * gates, 3), "r": f(1, 5 * gates, 5)}, keeps=[op])
+    for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        weights = {"w": f(1, 5 * gates, 3), "r": f(1, 5 * gates, 5)}
+        yield row(op, [node(op, "x,w,r", "s", hidden_size=5), node("Relu", "s")], [4, 2, 3], weights)
+        yield row(f"{op}, an open batch", [node(op, "x,w,r", "s,t", hidden_size=5), node("Add", "s,t")], [4, "batch", 3], weights)
+        yield row(f"{op} with clipped gates", node(op, "x,w,r", hidden_size=5, clip=0.5), [4, 2, 3], weights, known=False)
+    for name, shape, kind in (("an open batch", ["batch", 2, 3, 4], {}), ("an open length", [2, 2, "length", 4], {"is_causal": 1})):
+        yield row(f"Attention, {name}", node("Attention", "x,x,x", **kind), shape, opset=23)
+    yield row("Attention with keys of the past", node("Attention", "x,x,x,,w,w", "y,k,v"), [1, 2, 3, 4], {"w": f(1, 2, 2, 4)}, opset=23, known=False)
 
 
 def rows():

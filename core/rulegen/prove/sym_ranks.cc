@@ -194,8 +194,12 @@ void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool
     case Op::resize:
       restrict(out, in[0], only(4));
       return restrict(out, out, only(4));
+    case Op::attention:  // heads as an axis, or in the last one
+      for (size_t k = 0; k < 3; ++k) restrict(out, in[k], only(3) | only(4));
+      return restrict(out, out, only(3) | only(4));
     case Op::where:
     case Op::expand:
+    case Op::recurrent:
       return;
     default:
       if (!ops::spec(op).elementwise) return;

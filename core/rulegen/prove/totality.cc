@@ -75,6 +75,8 @@ class Totality {
       return eps && *eps > 0;
     }
     switch (op) {
+      case Op::attention:  // a query whose mask is false everywhere has no values
+        return node.kids.size() < 4;
       case Op::fill: {
         const auto value = pool_.real_value(find(params, Attr::value)->id);
         return !value || std::isfinite(*value);

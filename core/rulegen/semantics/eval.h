@@ -12,6 +12,7 @@
 #include "core/ops/moves.h"
 #include "core/rulegen/semantics/eval_enlarge.h"
 #include "core/rulegen/semantics/eval_reduce.h"
+#include "core/rulegen/semantics/eval_sequence.h"
 #include "core/rulegen/semantics/eval_shape.h"
 #include "core/rulegen/semantics/eval_window.h"
 
@@ -54,6 +55,8 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
       return eval_group_norm(e, op == Op::instance_norm);
     case Op::batch_norm:
       return eval_batch_norm(e);
+    case Op::attention:
+      return eval_attention(e);
     case Op::concat:
       return eval_concat(e);
     case Op::split:
@@ -90,6 +93,7 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
     case Op::mod:
     case Op::arg_max:
     case Op::arg_min:
+    case Op::recurrent:
       return false;
     default:
       return eval_elementwise(e, op);

@@ -217,6 +217,39 @@ inline RandomCall some_reduction(Rng& rng, Op op) {
   return call;
 }
 
+inline RandomCall some_attention(Rng& rng) {
+  const int64_t batch = pick(rng, 1, 2), groups = pick(rng, 1, 2), heads = groups * pick(rng, 1, 2);
+  const int64_t rows = pick(rng, 1, 4), keys = pick(rng, 1, 4), depth = pick(rng, 1, 3), columns = pick(rng, 1, 3);
+  RandomCall call;
+  call.attrs = {{Attr::scale, 0.5}, {Attr::causal, pick(rng, 0, 1)}, {Attr::softcap, coin(rng) ? 2.0 : 0.0}};
+  if (coin(rng)) {
+    call.inputs = {f32({batch, heads, rows, depth}), f32({batch, groups, keys, depth}),
+                   f32({batch, groups, keys, columns})};
+  } else {
+    call.inputs = {f32({batch, rows, heads * depth}), f32({batch, keys, groups * depth}),
+                   f32({batch, keys, groups * columns})};
+    call.attrs.set(Attr::heads, heads);
+    call.attrs.set(Attr::kv_heads, groups);
+  }
+  if (coin(rng)) call.inputs.push_back(f32(coin(rng) ? Shape{rows, keys} : Shape{batch, 1, rows, keys}));
+  return call;
+}
+
+inline RandomCall some_recurrent(Rng& rng) {
+  const int64_t gates = std::vector<int64_t>{1, 3, 4}[rng.below(3)], directions = pick(rng, 1, 2);
+  const int64_t units = pick(rng, 1, 3), batch = pick(rng, 1, 2), inputs = pick(rng, 1, 3), rows = gates * units;
+  RandomCall call;
+  call.inputs = {f32({pick(rng, 1, 3), batch, inputs}), f32({directions, rows, inputs}),
+                 f32({directions, rows, units})};
+  if (coin(rng)) call.inputs.push_back(f32({directions, 2 * rows}));
+  for (int64_t k = gates == 4 ? 2 : 1; k > 0 && call.inputs.size() > 3 && coin(rng); --k)
+    call.inputs.push_back(f32({directions, batch, units}));
+  call.attrs = {{Attr::gates, gates},
+                {Attr::reverse, directions == 1 ? pick(rng, 0, 1) : 0},
+                {Attr::reset_after, gates == 3 ? pick(rng, 0, 1) : 0}};
+  return call;
+}
+
 // A call of `op`, which need not fit; nothing for operators without a kernel of their own.
 inline std::optional<RandomCall> some_call(Rng& rng, Op op) {
   RandomCall call;
@@ -240,6 +273,10 @@ inline std::optional<RandomCall> some_call(Rng& rng, Op op) {
       return some_logic(rng, op);
     case Op::matmul:
       return some_matmul(rng);
+    case Op::attention:
+      return some_attention(rng);
+    case Op::recurrent:
+      return some_recurrent(rng);
     case Op::global_avg_pool:
       call.inputs = {f32(some_shape(rng, 4))};
       return call;

@@ -55,6 +55,27 @@ def cases():
     yield "LRN", 13, {"size": 3, "beta": 0.5}, [channels], {}
     for p, axis in itertools.product((1, 2), (1, -1)):
         yield "LpNormalization", 13, {"p": p, "axis": axis}, [X * (X > 1)], {}
+    rng = np.random.default_rng(2)
+    q, k = (rng.standard_normal((2, 4, s, 8)).astype(np.float32) for s in (3, 5))
+    for attrs in ({}, {"scale": 0.3}, {"is_causal": 1}, {"softcap": 0.7}):
+        yield "Attention", 23, attrs, [q, k, k[..., :6]], {}
+    yield "Attention", 24, {}, [q, k[:, :2], k[:, :2]], {}
+    for shape in ((3, 5), (4, 3, 5), (2, 1, 3, 5)):
+        yield "Attention", 23, {"is_causal": 1}, [q, k, k, rng.standard_normal(shape).astype(np.float32)], {}
+        yield "Attention", 24, {}, [q, k, k, (rng.random(shape) < 0.7) | np.eye(3, 5, dtype=bool)], {}
+    yield "Attention", 23, {"q_num_heads": 4, "kv_num_heads": 2}, [q[:, 0], k[:, 0, :, :4], k[:, 0, :, 4:]], {}
+    for (op, gates), directions in itertools.product((("LSTM", 4), ("GRU", 3), ("RNN", 1)), (1, 2)):
+        x, w, r, bias, state = (rng.standard_normal(s).astype(np.float32) for s in
+                                ((6, 2, 3), (directions, 5 * gates, 3), (directions, 5 * gates, 5), (directions, 10 * gates), (directions, 2, 5)))
+        for direction in ("forward", "reverse") if directions == 1 else ("bidirectional",):
+            kind = {"hidden_size": 5, "direction": direction}
+            yield op, 14, kind, [x], {1: w, 2: r}
+            yield op, 9, kind, [x], {1: w, 2: r, 3: bias}
+            yield op, 22, kind, [x, None, state] + ([state[:, ::-1].copy()] if gates == 4 else []), {1: w, 2: r, 3: bias}
+            yield op, 14, kind, [x, None, None, state], {1: w, 2: r}  # of two states one
+            yield op, 14, kind, [x, None], {1: w, 2: r, 4: np.array([6, 6], np.int32)}
+            if op == "GRU":
+                yield op, 14, {**kind, "linear_before_reset": 1}, [x], {1: w, 2: r, 3: bias}
     a, b = np.split(np.random.default_rng(1).standard_normal((2, 2, 3, 4, 5)).astype(np.float32), 2)
     a, b = a[0], b[0]  # [2,3,4,5]
     for equation in ("abcd,abcd->abcd", "abcd,abed->abce", "abcd,abed", "abcd,abed->abec", "abcd,abcd->", "abcd, abcd -> ca", "abcd,abcd->dab"):
@@ -73,12 +94,15 @@ def cases():
 
 def model(op, opset, attrs, inputs, constants):
     names = [f"x{k}" for k in range(len(inputs) + len(constants))]
-    values = [n for k, n in enumerate(names) if k not in constants]
+    left_out = [n for n, v in zip([n for k, n in enumerate(names) if k not in constants], inputs) if v is None]
+    names = ["" if n in left_out else n for n in names]
+    values, inputs = [n for k, n in enumerate(names) if n and k not in constants], [v for v in inputs if v is not None]
+    outputs = {"LSTM": ["y", "h", "c"], "GRU": ["y", "h"], "RNN": ["y", "h"]}.get(op, ["y"])
     declared = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape)
                 for n, v in zip(values, inputs)]
     kind = TensorProto.INT64 if op.startswith("Arg") else declared[0].type.tensor_type.elem_type
-    graph = helper.make_graph([helper.make_node(op, names, ["y"], **attrs)], "g", declared,
-                              [helper.make_tensor_value_info("y", kind, X.shape if op == "GroupNormalization" else None)],
+    graph = helper.make_graph([helper.make_node(op, names, outputs, **attrs)], "g", declared,
+                              [helper.make_tensor_value_info(y, kind, X.shape if op == "GroupNormalization" else None) for y in outputs],
                               [numpy_helper.from_array(c, names[k]) for k, c in constants.items()])
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     return onnx.shape_inference.infer_shapes(made), dict(zip(values, inputs))

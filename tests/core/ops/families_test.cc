@@ -31,6 +31,40 @@ TEST(Elementwise, ModOfIntegersAndWithFmodOfFloats) {
   EXPECT_EQ(result(Op::celu, "f32[2]", {{Attr::alpha, 0.0}}), "-");
 }
 
+TEST(Sequence, Attention) {
+  const Attrs plain{{Attr::scale, 0.5}};
+  const std::string operands = "f32[2,4,5,8] f32[2,2,7,8] f32[2,2,7,6]";
+  EXPECT_EQ(result(Op::attention, operands, plain), "f32[2,4,5,6]");
+  EXPECT_EQ(result(Op::attention, operands + " f32[5,7]", plain), "f32[2,4,5,6]");
+  EXPECT_EQ(result(Op::attention, operands + " bool[2,1,5,7]", plain), "f32[2,4,5,6]");
+  EXPECT_EQ(result(Op::attention, operands + " f32[1,7]", plain), "-");  // ONNX Runtime has no such mask
+  EXPECT_EQ(result(Op::attention, operands + " i64[5,7]", plain), "-");
+  EXPECT_EQ(result(Op::attention, "f32[2,3,5,8] f32[2,2,7,8] f32[2,2,7,6]", plain), "-");
+  EXPECT_EQ(work_of(Op::attention, operands, plain).flops, 2.0 * 7 * (320 + 240) + 13.0 * 2 * 4 * 5 * 7);
+  const Attrs heads{{Attr::scale, 0.5}, {Attr::heads, int64_t{4}}, {Attr::kv_heads, int64_t{2}}};
+  EXPECT_EQ(result(Op::attention, "f32[2,5,32] f32[2,7,16] f32[2,7,12]", heads), "f32[2,5,24]");
+  EXPECT_EQ(work_of(Op::attention, "f32[2,5,32] f32[2,7,16] f32[2,7,12]", heads).flops,
+            work_of(Op::attention, operands, plain).flops);
+  EXPECT_EQ(result(Op::attention, "f32[2,5,32] f32[2,7,32] f32[2,7,12]", heads), "-");
+}
+
+TEST(Sequence, Recurrent) {
+  const auto gates = [](int64_t count, int64_t reverse = 0, int64_t after = 0) {
+    return Attrs{{Attr::gates, count}, {Attr::reverse, reverse}, {Attr::reset_after, after}};
+  };
+  const std::string one = "f32[7,2,3] f32[1,20,3] f32[1,20,5]";
+  EXPECT_EQ(result(Op::recurrent, one, gates(4)), "f32[7,1,2,5] f32[1,2,5] f32[1,2,5]");
+  EXPECT_EQ(result(Op::recurrent, one + " f32[1,40] f32[1,2,5] f32[1,2,5]", gates(4, 1)),
+            "f32[7,1,2,5] f32[1,2,5] f32[1,2,5]");
+  EXPECT_EQ(result(Op::recurrent, one + " f32[1,40] f32[1,2,5]", gates(4)), "-");  // a state without the other
+  EXPECT_EQ(result(Op::recurrent, one, gates(3)), "-");
+  EXPECT_EQ(result(Op::recurrent, "f32[7,2,3] f32[2,15,3] f32[2,15,5]", gates(3, 0, 1)), "f32[7,2,2,5] f32[2,2,5]");
+  EXPECT_EQ(result(Op::recurrent, "f32[7,2,3] f32[2,15,3] f32[2,15,5]", gates(3, 1)), "-");  // two directions
+  EXPECT_EQ(result(Op::recurrent, "f32[7,2,3] f32[1,5,3] f32[1,5,5] f32[1,10]", gates(1)), "f32[7,1,2,5] f32[1,2,5]");
+  EXPECT_EQ(result(Op::recurrent, "f32[0,2,3] f32[1,5,3] f32[1,5,5]", gates(1)), "-");
+  EXPECT_EQ(work_of(Op::recurrent, one, gates(4)).flops, 7 * 2 * 20.0 * (2 * 8 + 11));
+}
+
 TEST(Reduce, PlacesAndGroups) {
   const Attrs axis{{Attr::axis, int64_t{1}}};
   EXPECT_EQ(result(Op::arg_max, "f32[2,3,4]", axis), "i64[2,1,4]");

@@ -8,6 +8,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/temporary_folder.h"
+#include "core/graph/editor.h"
+#include "core/onnx/onnx.h"
 #include "tests/core/optimise/fake_runtime.h"
 
 namespace rlgo::optimise {
@@ -64,6 +66,39 @@ TEST(KernelBench, TakesChosenOperatorsAndRefusesUnknownOnes) {
   const auto found = bench({.graphs = {"bert"}, .operators = {"softmax"}});
   for (const auto& kernel : found.at("kernels")) EXPECT_EQ(kernel.at("operator"), "softmax");
   EXPECT_THROW(bench({.graphs = {"bert"}, .operators = {"conv2d"}}), Error);
+}
+
+// A file with an operator that rlgo does not know; the runtime states where its time goes.
+class ProfiledRuntime : public FormulaRuntime {
+ public:
+  ProfiledRuntime() : FormulaRuntime(even_machine()) {}
+  std::vector<cost::OperatorTime> operator_times(const cost::RunnableModel&) override {
+    return {{"", "Relu", 30}, {"", "Det", 10}};
+  }
+};
+
+TEST(KernelBench, StatesTheTimeOfUnknownOperators) {
+  const TemporaryFolder folder("rlgo-test");
+  const auto file = folder.path() / "m.onnx";
+  graph::Editor editor("g");
+  const graph::Value relu = editor.op(ops::Op::relu, {editor.add_input("x", {ops::DType::f32, {2, 4, 4}})});
+  auto det = std::make_shared<graph::Opaque>();
+  det->op_type = "Det";
+  det->payload = "\x12\x01" "0" "\x22\x03" "Det";  // a NodeProto: its output, its type
+  det->formal_inputs = {true};
+  det->outputs = {"0"};
+  const auto id = editor.add_opaque("", std::move(det), {&relu, 1}, {{ops::DType::f32, {2}}});
+  editor.add_output("y", {id, 0});
+  onnx_io::export_graph(*editor.finish(), {}, file);
+  ProfiledRuntime runtime;
+  KernelBenchOptions options;
+  options.graphs = {"toy_mlp", file.string()};
+  options.csv = (folder.path() / "k.csv").string();
+  std::string said;
+  const auto found = bench_kernels(options, runtime, never, [&](const std::string& line) { said += line; });
+  EXPECT_EQ(found.at("opaque_share").at("Det"), 0.25);
+  EXPECT_THAT(said, HasSubstr("(of 1 model, whole), since rlgo does not know them: 25.0 % of its time: 1 Det 25.0 %."));
+  EXPECT_THAT(read_file(options.csv), HasSubstr("\nDet,,,,,,0.25,\"kept as it is\"\n"));
 }
 
 // Times of the same operator differ by half.
