@@ -198,8 +198,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
   std::vector<std::function<void()>> runs;
   std::vector<int> batches;
   for (const graph::Graph* graph : graphs) {
-    const auto interpreter =
-        std::make_shared<Interpreter>(*graph, InterpreterOptions{device, Precision::native, weights});
+    const auto interpreter = std::make_shared<Interpreter>(*graph, InterpreterOptions{device, weights});
     const auto inputs = interpreter->prepare(random_inputs(*graph, options.seed));
     runs.emplace_back([interpreter, inputs, &options] {
       options.deadline.check();
