@@ -21,8 +21,7 @@ void add_new(std::vector<AttrValue>& all, Ints value) {
 }  // namespace
 
 // Along one axis or three: lists whose items differ, so that what exchanges two of them shows.
-std::vector<AttrValue> BoundedChooser::other_window_options(const NodeDraft& draft, const Ints& kernel,
-                                                            Attr key) const {
+std::vector<AttrValue> BoundedChooser::other_window_options(const Draft& draft, const Ints& kernel, Attr key) const {
   std::vector<AttrValue> all;
   const auto add = [&](auto&& item) {
     Ints list;
@@ -56,7 +55,7 @@ std::vector<AttrValue> BoundedChooser::other_window_options(const NodeDraft& dra
   return all;
 }
 
-std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, Attr key) const {
+std::vector<AttrValue> BoundedChooser::window_options(const Draft& draft, Attr key) const {
   Ints kernel(axes_, 1);
   if (ops::is_convolution(draft.op) && draft.types[1] && draft.types[1]->rank() == static_cast<int>(axes_) + 2)
     kernel.assign(draft.types[1]->shape.begin() + 2, draft.types[1]->shape.end());
@@ -96,7 +95,7 @@ std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, At
   return all;
 }
 
-std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key) const {
+std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) const {
   const bool has_input = !draft.types.empty() && draft.types[0];
   const Shape x = has_input ? draft.types[0]->shape : Shape();
   const auto each = [](int64_t count) {
@@ -151,7 +150,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
       return subsets(x.size());
     case Attr::sizes: {
       const auto axis = static_cast<size_t>(draft.attrs.i(Attr::axis));
-      return axis < x.size() ? compositions(x[axis], draft.parts == 0 ? 2 : draft.parts) : std::vector<AttrValue>();
+      return axis < x.size() ? compositions(x[axis], parts_of(draft).value_or(2)) : std::vector<AttrValue>();
     }
     case Attr::ends:
     case Attr::starts:
@@ -195,7 +194,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
   }
 }
 
-bool BoundedChooser::complete(NodeDraft& draft) {
+bool BoundedChooser::complete(Draft& draft) {
   if (draft.types.size() < static_cast<size_t>(ops::spec(draft.op).min_inputs)) return false;
   if (draft.op == Op::concat && draft.types.empty()) return false;
   if (ops::has_windows(draft.op)) choose_axes(draft);

@@ -29,9 +29,8 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
   if (ops::is_reduction(op)) return eval_reduce(e, op);
   switch (op) {
     case Op::conv2d:
-      return eval_conv2d(e);
     case Op::conv_transpose:
-      return eval_conv_transpose(e);
+      return eval_convolution(e, op == Op::conv_transpose);
     case Op::resize:
       return eval_resize(e);
     case Op::matmul:
