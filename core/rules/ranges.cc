@@ -269,6 +269,7 @@ class Analysis {
       case Op::sqrt:
         return power(in[0], 0.5);
       case Op::gather:
+      case Op::gather_elements:
         return with(all, in[0].terms);
       case Op::batch_norm:
         return of_batch_norm(in);
@@ -319,6 +320,7 @@ class Analysis {
         return sum({x, number(1)});
       case Op::reduce_sum:
       case Op::reduce_l1:
+      case Op::cumsum:
         return summed(x);
       case Op::reduce_sum_square:
         return summed(power(x, 2));
