@@ -269,7 +269,6 @@ class Analysis {
       case Op::sqrt:
         return power(in[0], 0.5);
       case Op::gather:
-      case Op::gather_elements:
         return with(all, in[0].terms);
       case Op::batch_norm:
         return of_batch_norm(in);
