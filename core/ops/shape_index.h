@@ -65,6 +65,7 @@ std::optional<ExtentsOf<D>> picked(D& d, const ExtentsOf<D>& x, const ExtentsOf<
   return out;
 }
 
+// What the lists of indices in(1) pick out of in(0), behind `batch_dims` axes.
 template <class D>
 void gather_nd(D& d) {
   const auto batch = d.constant(d.item(Attr::batch_dims));
@@ -72,6 +73,7 @@ void gather_nd(D& d) {
   if (auto out = picked(d, d.in(0), d.in(1), static_cast<size_t>(*batch))) d.out(std::move(*out));
 }
 
+// in(2) put where the lists of indices in(1) lead in in(0).
 template <class D>
 void scatter_nd(D& d) {
   const auto parts = picked(d, d.in(0), d.in(1), 0);
