@@ -170,11 +170,17 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
     case Attr::keepdims:
       return static_cast<int64_t>(rng_.below(2));
     case Attr::select_last:
+    case Attr::exclusive:
+    case Attr::reverse:
+    case Attr::upper:
       return static_cast<int64_t>(rng_.below(2));
     case Attr::fmod:
       return int64_t{1};
     case Attr::order:
+    case Attr::blocksize:
       return between(1, 2);
+    case Attr::diagonal:
+      return between(-1, 1);
     case Attr::gamma:
       return 0.5 * static_cast<double>(between(1, 4));
     case Attr::eps:
@@ -191,7 +197,7 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
     case Attr::scale_w:
       return static_cast<double>(between(1, 3));
     case Attr::mode:
-      return std::string("nearest");
+      return std::string(op == Op::resize ? "nearest" : chance(50) ? "DCR" : "CRD");
     case Attr::coordinates:
       return std::string(chance(50) ? "asymmetric" : "half_pixel");
     case Attr::rounding:
@@ -226,7 +232,7 @@ bool RandomAttributes::complete(Draft& draft) {
     return value.has_value();
   };
   // What operand types depend on.
-  if (!fill(Attr::group)) return false;
+  if (!fill(Attr::group) || !fill(Attr::blocksize)) return false;
   if (draft.op == Op::concat && !fill(Attr::axis)) return false;
   for (size_t k = 0; k < draft.types.size(); ++k) {
     if (draft.types[k]) continue;

@@ -131,6 +131,11 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
       }
       return made;
     }
+    case Op::depth_to_space:
+    case Op::space_to_depth: {
+      const int64_t block = draft.attrs.i(Attr::blocksize), out = draft.op == Op::space_to_depth ? block : 1;
+      return Shape{between(1, 2), extent() * (out == 1 ? block * block : 1), extent() * out, extent() * out};
+    }
     case Op::matmul:
       return matmul_operand(draft, place);
     case Op::max_pool:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/moves.h"
 #include "core/ops/windows.h"
 #include "core/rulegen/check/attribute_lists.h"
 
@@ -116,11 +117,19 @@ std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) con
     case Attr::count_include_pad:
     case Attr::keepdims:
     case Attr::select_last:
+    case Attr::exclusive:
+    case Attr::reverse:
+    case Attr::upper:
       return each(2);
     case Attr::fmod:
       return {int64_t{1}};
     case Attr::order:
+    case Attr::blocksize:
       return {int64_t{1}, int64_t{2}};
+    case Attr::diagonal:
+      return {int64_t{0}, int64_t{1}, int64_t{-1}};
+    case Attr::mode:
+      return {std::string("DCR"), std::string("CRD")};
     case Attr::group:
       return {int64_t{1}, int64_t{2}};
     case Attr::gamma:
@@ -207,6 +216,7 @@ bool BoundedChooser::complete(Draft& draft) {
     draft.attrs.set(key, all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))]);
     return true;
   };
+  if (!choose(Attr::blocksize)) return false;
   if (ops::is_convolution(draft.op) && !draft.attrs.find(Attr::group))
     draft.attrs.set(Attr::group, between(1, bounds_.groups));
   const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm || draft.op == Op::rms_norm;
@@ -218,7 +228,7 @@ bool BoundedChooser::complete(Draft& draft) {
     if (draft.types[k]) continue;
     auto shape = operand(draft, k);
     if (!shape) return false;
-    const bool index = draft.op == Op::gather && k == 1;
+    const bool index = ops::holds_places(draft.op, k);
     draft.types[k] = ops::TensorType(index ? ops::DType::i64 : ops::DType::f32, std::move(*shape));
   }
   // What others depend on comes first.

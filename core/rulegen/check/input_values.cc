@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ops/moves.h"
+
 namespace rlgo::rulegen {
 namespace {
 
@@ -66,10 +68,9 @@ InputValues::InputValues(const graph::Graph& graph) {
     for (const auto& use : node.uses) {
       const auto& user = graph.node(use.user);
       leaf.positive = leaf.positive || wants_positive(graph, user, use.input);
-      if (user.op() == Op::gather && use.input == 1) {
-        const auto axis = static_cast<size_t>(user.attrs().i(ops::Attr::axis));
-        leaf.bound = std::min(leaf.bound, graph.type(user.inputs[0]).shape[axis]);
-      }
+      if (!ops::holds_places(user.op(), static_cast<size_t>(use.input))) continue;
+      const auto types = graph.input_types(use.user);
+      leaf.bound = std::min(leaf.bound, ops::places_end(user.op(), types[0], types[1], user.attrs()));
     }
   }
 }
