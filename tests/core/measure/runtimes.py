@@ -177,8 +177,31 @@ def batches():
     assert Fake([0.0]).batch_of(None, 2000) == protocol.MOST_RUNS
 
 
+def warm_ups():
+    """Before its first sample every slow model has run as often, also the one that was run for its memory; a quick one as asked."""
+    import protocol
+
+    class Fake(protocol.Server):
+        def __init__(self, run_us):
+            self.run_us, self.runs = run_us, 0
+
+        def run(self):
+            self.runs += 1
+
+        def sample_us(self, run, batch):
+            run()
+            return self.run_us
+
+    for ran in (0, 1):
+        slow = Fake(2 * protocol.SLOW_US)
+        assert slow.is_slow(slow.run, 3, ran) and slow.runs + ran == protocol.SLOW_RUNS, slow.runs
+    quick = Fake(100.0)
+    assert not quick.is_slow(quick.run, 3) and quick.runs == 3, quick.runs
+
+
 def main():
     batches()
+    warm_ups()
     with tempfile.TemporaryDirectory() as folder:
         draws_alike(folder)
         other_types(folder)
