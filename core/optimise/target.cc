@@ -16,7 +16,7 @@ namespace rlgo::optimise {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kShipped[] = {"onnxruntime", "openvino"};
+const std::vector<std::string> kShipped = {"onnxruntime", "openvino", "opencv", "tract", "mnn", "ncnn"};
 
 // Whether a shell would find a program of this name.
 bool on_path(const std::string& name, const std::string& path) {
@@ -28,7 +28,7 @@ bool on_path(const std::string& name, const std::string& path) {
 
 // The command line of a target's measurer. Throws Error where a shipped one is not found.
 std::vector<std::string> measurer_command(const TargetOptions& target) {
-  for (const std::string shipped : kShipped) {
+  for (const auto& shipped : kShipped) {
     if (target.runtime != shipped) continue;
     const std::string file = shipped + "_measurer.py";
     return {target.python, shipped_file({"launch/measurers/" + file, "share/rlgo/measurers/" + file}).string()};
@@ -41,8 +41,9 @@ std::vector<std::string> measurer_command(const TargetOptions& target) {
 
 void declare(OptionSink& o, TargetOptions& target) {
   o.text("target", target.runtime,
-         "runtime that will serve the model, whose costs and times count: libtorch, onnxruntime, openvino, auto "
-         "(onnxruntime where it is installed, else libtorch), or the command of a measurer (docs/measurers.md)");
+         fmt::format("runtime that will serve the model, whose costs and times count: libtorch, {}, auto (onnxruntime "
+                     "where it is installed, else libtorch), or the command of a measurer (docs/measurers.md)",
+                     join(kShipped, ", ")));
 }
 
 void declare_details(OptionSink& o, TargetOptions& target) {
@@ -52,7 +53,7 @@ void declare_details(OptionSink& o, TargetOptions& target) {
 
 std::vector<std::string> known_targets() {
   std::vector<std::string> known = {"auto", "libtorch"};
-  known.insert(known.end(), std::begin(kShipped), std::end(kShipped));
+  known.insert(known.end(), kShipped.begin(), kShipped.end());
   return known;
 }
 
@@ -83,8 +84,8 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
   if (options.target.runtime == "libtorch") {
     if (!options.libtorch)
       fail(
-          "--target libtorch: this build of rlgo has no LibTorch; take onnxruntime, openvino, or a build with "
-          "training");
+          "--target libtorch: this build of rlgo has no LibTorch; take {}, or a build with training",
+          join(kShipped, ", "));
     return options.libtorch(options, log, std::move(should_stop));
   }
   measure::MeasurerOptions how{options.timing};

@@ -4,9 +4,9 @@ A runtime is an object with
     hello(threads) -> dict of runtime, version, device, threads, outputs, pool_context; raises ImportError where it is not installed
     load(path, generator, probe, shapes, values) -> model; `probe`: layout_share() will be asked, once, before any timing;
         `shapes`: of inputs by name, where the model leaves them open; `values`: numbers that inputs by name are to have
-and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inference on inputs that were synthetic at load), layout_share() (the part of its time, 0 to
-1, that changes of data layout at its own inputs and outputs take), and outputs() (one inference: [(name, numpy array)]; a
-runtime whose models have none leaves `outputs` out of its greeting). A runtime that greets with `switches` also has
+and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inference on inputs that were synthetic at load), outputs() (one inference:
+[(name, numpy array)]; a runtime whose models have none leaves `outputs` out of its greeting), and, where the runtime reports it, layout_share() (the part of
+its time, 0 to 1, that changes of data layout at its own inputs and outputs take). A runtime that greets with `switches` also has
     settings() -> [{level, threads, usual}], its own switches; load() takes one of them as a sixth argument.
     plain() -> the one of them without graph optimisation; may be missing
 and a model may have touch(), which reads its inputs and outputs: an operator's are in the caches when its turn comes; and begin_anew(), after which it draws the
@@ -248,7 +248,7 @@ class Server:
                 if loading:
                     result["loading"] = loading.told(model.run)
                 if probe:
-                    result["layout_share"] = model.layout_share()
+                    result["layout_share"] = model.layout_share() if hasattr(model, "layout_share") else 0.0
                 elif model.assumed:
                     result["assumed"] = model.assumed
                 if not self.is_slow(model.run, request["warmup"], 1 if loading else 0) and request["min_sample_us"] > 0:

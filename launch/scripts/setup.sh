@@ -11,7 +11,8 @@
 # no LibTorch, MPI, HDF5; a later call without it adds them. With RLGO_SETUP_TESTS=1 also what checks the sources (launch/test.sh asks for it):
 # clang-format, clang-tidy. With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge,
 # iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs, LightGBM, NNSmith,
-# other optimisers (430 MB), for tests/interop/zoo_references*.py and tests/fuzz/nnsmith_nightly.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
+# other optimisers, the runtimes OpenCV, tract, MNN and ncnn (740 MB), for tests/interop/zoo_references*.py, tests/fuzz/nnsmith_nightly.py
+# and tests/core/measure/runtimes.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
 # cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py. With RLGO_SETUP_CORPUS=1 also
 # cache/references and cache/corpus (0.6 GB): what tests/interop/_models.py makes the corpus of public models with. With
 # RLGO_SETUP_TESTS=1 (launch/test.sh) also cache/site: MkDocs (170 MB), which builds the documentation site.

@@ -213,7 +213,9 @@ inline RandomCall some_index_call(Rng& rng, Op op) {
     case Op::gather_nd:
     case Op::scatter_nd: {
       const int64_t batch = op == Op::gather_nd ? pick(rng, 0, 1) : 0, depth = pick(rng, 1, rank - batch);
-      Shape lists(x.begin(), x.begin() + batch), picked = lists;
+      Shape lists;
+      for (int64_t d = 0; d < batch; ++d) lists.push_back(x[static_cast<size_t>(d)]);
+      Shape picked = lists;
       for (const int64_t extent : {pick(rng, 1, 3), pick(rng, 1, 2)}) lists.push_back(extent), picked.push_back(extent);
       lists.push_back(depth);
       for (int64_t d = batch + depth; d < rank; ++d) picked.push_back(x[static_cast<size_t>(d)]);
