@@ -12,6 +12,7 @@
 
 namespace rlgo {
 
+// One field as bytes: numbers as they are, bools as one byte, texts and vectors behind their length.
 template <typename T>
 void put_field(ByteWriter& writer, const T& field) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -39,6 +40,7 @@ void get_field(ByteReader& reader, T& field) {
   }
 }
 
+// The fields of a struct as bytes, in the order of its fields().
 template <typename Struct>
 std::string write_fields(const Struct& from) {
   ByteWriter writer;

@@ -127,6 +127,7 @@ struct ErrorReport {
 // Throws Error for a number that is no tag.
 void get_field(ByteReader& reader, Tag& tag);
 
+// A message as bytes, without its tag.
 template <typename Message>
 std::string encode(const Message& message) {
   return write_fields(message);

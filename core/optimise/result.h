@@ -1,5 +1,4 @@
-// What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the exit status
-// states.
+// What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the status states.
 #pragma once
 
 #include <algorithm>
