@@ -13,16 +13,17 @@
 namespace rlgo::rules {
 
 // What the left side leaves open the derived class D chooses; false and nothing: it does not fit together.
-//   int64_t length(room)                 of a sequence that may have so many elements
-//   Value fill(number)                   a constant of that number
-//   std::optional<Value> valued(operand, draft)  what a variable stands for whose number conditions ask; nothing: a
-//   leaf bool complete(draft)                 types and attributes that are open Value leaf(left, place, slot, type)
-//   what a variable stands for at its first use bool is_output()                     whether a node that is not
-//   replaced has outputs of the graph kTypesAgree                          whether a variable that a term names twice
-//   is drawn with one type
+// - int64_t length(room): of a sequence that may have so many elements
+// - Value fill(number): a constant of that number
+// - std::optional<Value> valued(operand, draft): what a variable stands for whose number conditions ask; nothing: a leaf
+// - bool complete(draft): types and attributes that are open
+// - Value leaf(left, place, slot, type): what a variable stands for at its first use
+// - bool is_output(): whether a node that is not replaced has outputs of the graph
+// - kTypesAgree: whether a variable that a term names twice is drawn with one type
 template <typename D>
 class InstanceMaker {
  public:
+  // The graph; nothing where the choices do not fit together.
   std::optional<graph::Graph> run() {
     nodes_.assign(rule_.left.size(), graph::kNoNode);
     for (size_t k = 0; k < rule_.left.size(); ++k) {
