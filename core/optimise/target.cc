@@ -41,8 +41,9 @@ std::vector<std::string> measurer_command(const TargetOptions& target) {
 
 void declare(OptionSink& o, TargetOptions& target) {
   o.text("target", target.runtime,
-         fmt::format("runtime that will serve the model, whose costs and times count: libtorch, {}, auto (onnxruntime "
-                     "where it is installed, else libtorch), or the command of a measurer (docs/measurers.md)",
+         fmt::format("runtime that will serve the model, whose costs and times count: libtorch, cuda (a GPU with cuDNN "
+                     "and cuBLASLt), {}, auto (onnxruntime where it is installed, else libtorch), or the command of a "
+                     "measurer (docs/measurers.md)",
                      join(kShipped, ", ")));
 }
 
@@ -52,7 +53,7 @@ void declare_details(OptionSink& o, TargetOptions& target) {
 }
 
 std::vector<std::string> known_targets() {
-  std::vector<std::string> known = {"auto", "libtorch"};
+  std::vector<std::string> known = {"auto", "libtorch", "cuda"};
   known.insert(known.end(), kShipped.begin(), kShipped.end());
   return known;
 }
@@ -81,12 +82,12 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
       return start_runtime(one, log, should_stop);
     }
   }
-  if (options.target.runtime == "libtorch") {
-    if (!options.libtorch)
-      fail(
-          "--target libtorch: this build of rlgo has no LibTorch; take {}, or a build with training",
-          join(kShipped, ", "));
-    return options.libtorch(options, log, std::move(should_stop));
+  if (options.target.is_own()) {
+    const auto& start = options.target.runtime == "cuda" ? options.cuda : options.libtorch;
+    if (!start)
+      fail("--target {}: this build of rlgo has no {}; take {}, or a build with training", options.target.runtime,
+           options.target.runtime == "cuda" ? "CUDA part" : "LibTorch", join(kShipped, ", "));
+    return start(options, log, std::move(should_stop));
   }
   measure::MeasurerOptions how{options.timing};
   how.seed = options.seed + 1;

@@ -15,7 +15,7 @@ namespace rlgo::rules {
 // What the left side leaves open the derived class D chooses; false and nothing: it does not fit together.
 // - int64_t length(room): of a sequence that may have so many elements
 // - Value fill(number): a constant of that number
-// - std::optional<Value> valued(operand, draft): what a variable stands for whose number conditions ask; nothing: a leaf
+// - std::optional<Value> valued(operand, draft): of a variable whose number conditions ask; nothing: a leaf
 // - bool complete(draft): types and attributes that are open
 // - Value leaf(left, place, slot, type): what a variable stands for at its first use
 // - bool is_output(): whether a node that is not replaced has outputs of the graph

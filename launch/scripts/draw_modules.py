@@ -20,7 +20,7 @@ FLOORS = [
         "core/mdp": "observation, action, step"}),
     ("Optimising", "one model faster, with evidence", {
         "core/optimise": "candidates, checks, result", "core/search": "TASO, anneal, window, ...", "core/measure": "runtimes as processes",
-        "core/exec": "LibTorch runs and times", "core/verify": "the same? constants", "core/evaluate": "runs graphs", "core/cost": "prices of operators", "core/report": "HTML, JSON", "core/draw": "graphs and charts"}),
+        "core/exec": "LibTorch runs and times", "core/gpu": "cuDNN, cuBLASLt, kernels", "core/verify": "the same? constants", "core/evaluate": "runs graphs", "core/cost": "prices of operators", "core/report": "HTML, JSON", "core/draw": "graphs and charts"}),
     ("Rules", "made, proved, matched, applied", {
         "core/rulegen/generate": "enumerates graphs", "core/rulegen/taso": "reads TASO's rules", "core/rulegen/prove": "e-graph, Z3 certificates",
         "core/rulegen/check": "exact checks", "core/rulegen/semantics": "what operators mean", "core/rules": "language, matcher"}),
