@@ -133,7 +133,7 @@ bool ActorLoop::read_messages() {
 
 void ActorLoop::read(const comm::Incoming& message) {
   if (message.tag == Tag::weights) {
-    auto weights = comm::decode_weights(message.payload);
+    auto weights = comm::decode<comm::Weights>(message.payload);
     quota_steps_ = weights.quota_steps;
     told_exhausted_ = false;
     if (weights.version == granted_version_) return;  // sent again to one that was thought lost
@@ -143,16 +143,16 @@ void ActorLoop::read(const comm::Incoming& message) {
     newest_ = std::move(weights);
   } else if (message.tag == Tag::welcome) {
     if (granted_version_ >= 0) return;  // it was thought lost
-    const auto welcome = comm::decode_welcome(message.payload);
+    const auto welcome = comm::decode<comm::Welcome>(message.payload);
     collector_.set_next_episode(welcome.next_episode);
     options_.welcomed(welcome);
   } else if (message.tag == Tag::quota) {
-    const auto quota = comm::decode_quota(message.payload);
+    const auto quota = comm::decode<comm::Quota>(message.payload);
     if (quota.version != granted_version_) return;  // the newer weights carry their own
     quota_steps_ = quota.quota_steps;
     told_exhausted_ = false;
   } else if (message.tag == Tag::route && message.source == options_.learner) {
-    change_route(comm::decode_route(message.payload));
+    change_route(comm::decode<comm::Route>(message.payload));
   } else if (message.tag == Tag::stop) {
     end_ = message.payload == comm::kRankZeroFailed ? ActorEnd::deserted : ActorEnd::stopped;
   } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {

@@ -21,6 +21,10 @@ struct Question {
   uint32_t count = 0;                 // of observations
   std::vector<double> uniforms = {};  // [2 * count] the draws; of values: none
   std::string observations = {};      // code_observations()
+  static constexpr std::string_view kName = "question";
+  static void fields(auto& q, auto&& each) {
+    each(q.number, q.base, q.version, q.values, q.count, q.uniforms, q.observations);
+  }
   bool operator==(const Question&) const = default;
 };
 
@@ -30,6 +34,8 @@ struct Answer {
   bool leaving = false;                  // no answer: the inference rank ends, and answers nothing more
   std::string refused = {};              // why there are no decisions; "": there are
   std::vector<Decision> decisions = {};  // [count] of values: value_rule alone counts
+  static constexpr std::string_view kName = "answer";
+  static void fields(auto& a, auto&& each) { each(a.number, a.version, a.leaving, a.refused, a.decisions); }
 };
 
 std::string encode(const Question& question);  // payloads

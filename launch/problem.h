@@ -30,7 +30,7 @@ struct Problem {
   optimise::CheckOptions check;
 
   Problem();  // the target is LibTorch where this build has it, else "auto"
-  bool is_external() const { return cost.target.runtime != "libtorch"; }  // a measurer's runtime
+  bool is_external() const { return !cost.target.is_own(); }  // a measurer's runtime
 };
 
 // graph, dim, size, rules, cost, target, device, seed.

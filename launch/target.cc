@@ -29,7 +29,10 @@ std::shared_ptr<cost::Runtime> start_runtime(const Problem& config, const Log& l
   check_target(config.cost.target);
   optimise::RuntimeOptions options{config.cost.target, config.cost.timing, config.device, config.seed};
   options.target.python = measurer_python(config);
-  if (training() != nullptr) options.libtorch = training()->libtorch;
+  if (training() != nullptr) {
+    options.libtorch = training()->libtorch;
+    options.cuda = training()->cuda;
+  }
   return optimise::start_runtime(options, log, std::move(should_stop));
 }
 

@@ -14,7 +14,7 @@ namespace rlgo::launch {
 std::string measurer_python(const Problem& config);
 // Throws UsageError where it is one word that is neither a known runtime nor a program on PATH; names the known ones.
 void check_target(const TargetOptions& target);
-// LibTorch on --device, or the measurer of --target, started. "auto": ONNX Runtime where it is installed, else
+// LibTorch or cuDNN on --device, or the measurer of --target, started. "auto": ONNX Runtime where it is installed, else
 // LibTorch. Throws Error where it cannot serve (a missing package is named).
 std::shared_ptr<cost::Runtime> start_runtime(const Problem& problem, const Log& log = {},
                                              std::function<bool()> should_stop = {});

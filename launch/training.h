@@ -26,7 +26,7 @@ struct Training {
   std::string (*compact)(const std::filesystem::path& rollouts);
 
   decltype(optimise::OptimiseParts::train) search;              // of method "train"
-  decltype(optimise::RuntimeOptions::libtorch) libtorch;        // target "libtorch"
+  optimise::RuntimeOptions::Start libtorch, cuda;               // targets
   std::unique_ptr<comm::Comm> (*mpi)(int* argc, char*** argv);  // see comm::mpi_comm
   void (*set_threads)(int);                                     // of LibTorch
 };

@@ -138,7 +138,7 @@ void Loop::read_bundle(const comm::Incoming& message) {
 void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
   const int rank = message.source;
   if (message.tag == Tag::hello) {
-    const auto hello = decoded_or_malformed(message, comm::decode_hello);
+    const auto hello = decoded_or_malformed(message, comm::decode<comm::Hello>);
     if (options_.spec_hash != 0 && hello.spec_hash != options_.spec_hash)
       fail(
           "actor {} sees other observations than the learner expects: do all ranks have the same graph, rules and "
@@ -167,7 +167,7 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
   } else if (message.tag == Tag::error_report) {
     read_error(message);
   } else if (message.tag == Tag::heartbeat || message.tag == Tag::goodbye) {
-    registry_.beat(rank, decoded_or_malformed(message, comm::decode_heartbeat));
+    registry_.beat(rank, decoded_or_malformed(message, comm::decode<comm::Heartbeat>));
     if (message.tag == Tag::heartbeat) return;
     registry_.said_goodbye(rank);
     if (!stopping_) {
@@ -207,7 +207,7 @@ void Loop::read_trajectory(const comm::Incoming& message, bool passed_on) {
 }
 
 void Loop::read_error(const comm::Incoming& message) {
-  const auto report = decoded_or_malformed(message, comm::decode_error_report);
+  const auto report = decoded_or_malformed(message, comm::decode<comm::ErrorReport>);
   auto& next_episode = state_.next_episode.at(static_cast<size_t>(message.source));
   next_episode = std::max(next_episode, report.episode + 1);
   state_.lost += 1;

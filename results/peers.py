@@ -6,12 +6,15 @@ Runtime at its default optimisation level with 1 and 2 threads. All variants of 
 random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios. A peer that leaves
 a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise said (column `unchanged`).
 
-    peers.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [--blocks N] [MODEL ...]
+    peers.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [--blocks N] [--half seen|unseen] [--families F ...] [MODEL ...]
+    peers.py --merge FOLDER [--out results/peers]
 
 MODEL is a name of the corpus (tests/interop/_models.py) or a file; none: the whole corpus but what differs in opset
 only. Results: FOLDER/peers.csv (one line per model, peer, and thread count, appended as soon as a model is done; what is in
 it is not measured again: the run can be stopped and started again, and a peer whose lines were taken out is measured again), FOLDER/peers.md (table), FOLDER/peers.png.
---until-s ends a call in time, with status 75 where models are left. `peers.py --report FOLDER` draws again. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
+--until-s ends a call in time, with status 75 where models are left. `peers.py --report FOLDER` draws again. --merge puts the lines of FOLDER/peers.csv
+into those of --out: a peer's line of a model and thread count takes the place of an older one; `original` stays that of the race with the most peers.
+The halves of the corpus: rlgo_results/halves.py. Peers whose PyPI package is missing are left out and named: onnxsim, onnxslim,
 onnxoptimizer (RLGO_SETUP_REFERENCES=1 launch/scripts/setup.sh).
 """
 import argparse
@@ -34,6 +37,7 @@ sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
 
 sys.path.append(str(_models.CACHE.parent / "references"))
+from rlgo_results.halves import half  # noqa: E402
 from rlgo_results.means import mean_cell  # noqa: E402
 from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
 from rlgo_results.where import machine, revision  # noqa: E402
@@ -44,6 +48,7 @@ PEERS = ["original", "onnxsim", "onnxslim", "onnxoptimizer", "ort-offline", "rlg
 TORCH = ["resnet18-11", "resnet50-13-open", "mobilenet_v2-12", "mobilenet_v3_small-13-open", "mobilenet_v3_large-14", "efficientnet_b0-15", "squeezenet1_1-11",
          "inception_v3-16", "densenet121-17", "shufflenet_v2-17", "resnext50-17", "swin_t-17", "vit_b_32-17", "bert-14-open", "distilbert-17", "gpt2-21-dynamo", "lstm-17", "gru-18"]
 LEAST_ROUNDS = 4  # of each load
+ROWS_OF_FIGURE = 72  # models below each other
 TOLERANCE = 1e-3  # or twice what the runtime's own optimisation changes in the original's outputs
 
 
@@ -202,6 +207,10 @@ def cell(row):
     return "=" if row.unchanged == 1 else f"{row.ratio:.2f} ({int(row.operators)})"
 
 
+def mean_of(ratios):
+    return f"{mean_cell(ratios)} ({len(ratios)})" if len(ratios) else "-"
+
+
 def report(folder):
     import pandas
 
@@ -218,31 +227,27 @@ def report(folder):
     for threads in sorted(set(table.threads)):
         part = table[table.threads == threads]
         peers = [p for p in measured if p in set(part.peer)]
-        lines.append(f"\n## {threads} thread{'s' if threads > 1 else ''}\n\n| model | operators | ms | A/A | " + " | ".join(peers) + " |\n|---|---|---|---|" + "---|" * len(peers))
+        covered = {p: part[(part.peer == p) & part.ratio.notna()].model.nunique() for p in peers}
+        lines.append(f"\n## {threads} thread{'s' if threads > 1 else ''}\n\nModels raced: {', '.join(f'{p} {n}' for p, n in covered.items())}; -: not raced. "
+                     "Means are over the models that a peer raced on, so compare peers in rows with the same number of models.")
+        lines.append("\n| model | operators | ms | A/A | " + " | ".join(peers) + " |\n|---|---|---|---|" + "---|" * len(peers))
         for model in dict.fromkeys(part.model):
             rows = part[part.model == model].set_index("peer")
             first = rows.loc["original"]
             cells = [cell(rows.loc[p]) if p in rows.index else "-" for p in peers]
             lines.append(f"| {model} | {int(first.operators)} | {first.median_us / 1000:.2f} | {first.noise:.3f} | " + " | ".join(cells) + " |")
-        for label, rows in [*((f"geometric mean, {g}", part[part.group == g]) for g in dict.fromkeys(part.group)), ("geometric mean, all", part)]:
-            lines.append(f"| {label} | | | | " + " | ".join(mean_cell(rows[rows.peer == p].ratio.dropna()) for p in peers) + " |")
+        halves = part.apply(lambda row: half(row.group, row.model), axis=1)
+        for label, rows in [*((g, part[part.group == g]) for g in dict.fromkeys(part.group)), *((f"{h} half", part[halves == h]) for h in ("unseen", "seen") if (halves == h).any()), ("all", part)]:
+            lines.append(f"| geometric mean, {label} | | | | " + " | ".join(mean_of(rows[rows.peer == p].ratio.dropna()) for p in peers) + " |")
         lines.append("| seconds to make, median | | | | " + " | ".join(f"{part[part.peer == p].made_s.median():.1f}" for p in peers) + " |")
     (folder / "peers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     draw(table, measured, folder / "peers.png")
     print((folder / "peers.md").read_text(encoding="utf-8"))
 
 
-def draw(table, peers, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+def draw_column(axes, part, peers, models):
     import matplotlib.ticker
 
-    part = table[table.threads == table.threads.min()]
-    gains = part[part.peer == peers[-1]].set_index("model").ratio
-    models = sorted(dict.fromkeys(part.model), key=lambda m: (gains.get(m, 1.0), m))
-    figure, axes = plt.subplots(figsize=(9, 1.5 + 0.28 * len(models)))
     for k, peer in enumerate(peers):
         rows = part[part.peer == peer].set_index("model")
         found = [(i, rows.loc[m].ratio) for i, m in enumerate(models) if m in rows.index and rows.loc[m].ratio == rows.loc[m].ratio]
@@ -258,9 +263,45 @@ def draw(table, peers, path):
     axes.xaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
     axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
     axes.set_xlabel(f"latency / original (ONNX Runtime, default level, 1 thread)\nsorted by {peers[-1]}; grey: A/A noise")
-    axes.legend(fontsize=7, loc="lower left")
+
+
+def draw(table, peers, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    part = table[table.threads == table.threads.min()]
+    gains = part[part.peer == peers[-1]].set_index("model").ratio
+    models = sorted(dict.fromkeys(part.model), key=lambda m: (gains.get(m, 1.0), m))
+    columns = [models[k : k + ROWS_OF_FIGURE] for k in range(0, len(models), ROWS_OF_FIGURE)]
+    figure, panels = plt.subplots(1, len(columns), figsize=(9 * len(columns), 1.5 + 0.28 * len(columns[0])), squeeze=False)
+    for axes, shown in zip(panels[0], columns, strict=True):
+        draw_column(axes, part, peers, shown)
+    panels[0][0].legend(fontsize=7, loc="lower left")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
+
+
+def merge(source, target):
+    """New models behind the old ones of their group, so that rows of a group stay together."""
+    rows = {}
+    for folder in (target, source):
+        with open(folder / "peers.csv", newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                key = (row["model"], row["peer"], row["threads"])
+                if row["peer"] != "original" or key not in rows:
+                    rows[key] = row
+    groups = list(dict.fromkeys(row["group"] for row in rows.values()))
+    models = list(dict.fromkeys(row["model"] for row in rows.values()))
+    order = {model: k for k, model in enumerate(models)}
+    ordered = sorted(rows.values(), key=lambda row: (groups.index(row["group"]), order[row["model"]]))
+    with open(target / "peers.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(ordered)
+    report(target)
+    return 0
 
 
 # ---- run --------------------------------------------------------------------------------------------------------------
@@ -272,10 +313,11 @@ def missing_peers(peers):
     return [p for p in peers if p in ("onnxsim", "onnxslim", "onnxoptimizer") and importlib.util.find_spec(p) is None]
 
 
-def chosen_models(wanted):
-    models = _models.corpus(("light", "pypi", "torch", "more"), fetch=False)
+def chosen_models(wanted, part=None, families=None):
+    models = _models.corpus(("light", "pypi", "torch", "more", "wide"), fetch=False)
     if not wanted:
-        return [m for m in models if m[0] != "torch" or m[1] in TORCH]
+        models = [m for m in models if m[0] != "torch" or m[1] in TORCH]
+        return [m for m in models if part in (None, half(m[0], m[1])) and (not families or m[0] in families)]
     files = [("file", pathlib.Path(w).stem, pathlib.Path(w)) for w in wanted if w.endswith(".onnx")]
     return sorted((m for m in models if m[1] in wanted), key=lambda m: wanted.index(m[1])) + files
 
@@ -292,10 +334,15 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--peers", nargs="+", default=PEERS, choices=PEERS)
     parser.add_argument("--until-s", type=float, default=float("inf"), help="begins no further model after so many seconds; another call continues")
+    parser.add_argument("--half", choices=["seen", "unseen"], help="only models of this half")
+    parser.add_argument("--families", nargs="+", metavar="F", help="only models of these groups or families")
     parser.add_argument("--report", metavar="FOLDER", help="only table and plot of what is there")
+    parser.add_argument("--merge", metavar="FOLDER", help="only put the lines of FOLDER into those of --out, and report")
     args = parser.parse_args()
     if args.report:
         return report(pathlib.Path(args.report))
+    if args.merge:
+        return merge(pathlib.Path(args.merge), pathlib.Path(args.out))
     folder = pathlib.Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
     for peer in missing_peers(args.peers):
@@ -307,7 +354,7 @@ def main():
     if not done:
         with open(file, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerow(COLUMNS)
-    models, start = chosen_models(args.models), time.perf_counter()
+    models, start = chosen_models(args.models, args.half, args.families), time.perf_counter()
     missing = {name: [p for p in args.peers if p != "original" and (name, p) not in done] for _, name, _ in models}
     for number, (group, name, path) in enumerate(models, 1):
         if not missing[name]:

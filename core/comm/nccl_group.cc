@@ -1,11 +1,8 @@
-#include <dlfcn.h>
-
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
+#include "core/base/plugin.h"
 #include "core/comm/device_group.h"
 #include "core/comm/plugin_group.h"
 
@@ -14,32 +11,13 @@ namespace rlgo::comm {
 #ifdef RLGO_WITH_CUDA
 namespace {
 
-constexpr const char* kPluginFile = "rlgo_core_comm_cuda.so";
-
-// Where the loader looks (its own name), next to the program (build tree, package's bin), next to a program in
-// libexec/rlgo (the package's tests).
-std::vector<std::filesystem::path> plugin_places() {
-  const auto folder = program_path().parent_path();
-  return {kPluginFile, folder / "plugins" / kPluginFile, folder / ".." / "plugins" / kPluginFile,
-          folder / ".." / ".." / "bin" / "plugins" / kPluginFile};
-}
-
-// The plug-in stays open until the process ends (CUDA does not survive being unloaded).
 const RlgoNcclPlugin& plugin() {
-  void* library = nullptr;
-  std::string why;
-  for (const auto& place : plugin_places()) {
-    library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) break;
-    why += fmt::format("{}{}", why.empty() ? "" : "; ", dlerror());
-  }
-  if (library == nullptr) fail("the NCCL plug-in does not load: {}", why);
-  const auto entry = reinterpret_cast<RlgoNcclPluginFunction>(dlsym(library, "rlgo_nccl_plugin"));
-  if (entry == nullptr) fail("{} is no NCCL plug-in of rlgo: {}", kPluginFile, dlerror());
+  constexpr const char* kFile = "rlgo_core_comm_cuda.so";
+  const auto entry =
+      reinterpret_cast<RlgoNcclPluginFunction>(plugin_function("NCCL plug-in", kFile, "rlgo_nccl_plugin"));
   const RlgoNcclPlugin* found = entry();
   if (found->version != kRlgoNcclPluginVersion)
-    fail("{} has version {}, this program needs {}: build both again", kPluginFile, found->version,
-         kRlgoNcclPluginVersion);
+    fail("{} has version {}, this program needs {}: build both again", kFile, found->version, kRlgoNcclPluginVersion);
   return *found;
 }
 

@@ -1,5 +1,5 @@
-// The payloads of the messages between actors and learner (trajectories: mdp::encode). decode throws Error where bytes
-// are missing or left over.
+// The payloads of the messages between actors and learner (trajectories: mdp::encode), as core/base/fields.h codes
+// them.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/fields.h"
 #include "core/comm/tags.h"
 
 namespace rlgo::comm {
@@ -17,6 +18,8 @@ struct Hello {
   uint64_t rules_hash = 0;  // of its rule set, 0 where there is none
   bool dream = false;
   std::string host;
+  static constexpr std::string_view kName = "message hello";
+  static void fields(auto& m, auto&& each) { each(m.spec_hash, m.rules_hash, m.dream, m.host); }
   bool operator==(const Hello&) const = default;
 };
 
@@ -29,6 +32,8 @@ struct Weights {
   int64_t quota_steps = 0;  // no new episode once this many steps were sent under this version
   std::string weights;      // what Policy::load takes
   std::string starts = {};  // where episodes begin: learner::encode_archives; may be empty
+  static constexpr std::string_view kName = "message weights";
+  static void fields(auto& m, auto&& each) { each(m.version, m.quota_steps, m.weights, m.starts); }
   bool operator==(const Weights&) const = default;
 };
 
@@ -36,6 +41,8 @@ struct Weights {
 struct Welcome {
   int64_t next_episode = 0;   // the number of its next episode; one that has played already knows better
   std::string rollouts = {};  // folder of the run's store, for an aggregator; "": no store
+  static constexpr std::string_view kName = "message welcome";
+  static void fields(auto& m, auto&& each) { each(m.next_episode, m.rollouts); }
   bool operator==(const Welcome&) const = default;
 };
 
@@ -43,6 +50,8 @@ struct Welcome {
 struct Quota {
   int64_t version = 0;
   int64_t quota_steps = 0;  // as in Weights, in all
+  static constexpr std::string_view kName = "message quota";
+  static void fields(auto& m, auto&& each) { each(m.version, m.quota_steps); }
   bool operator==(const Quota&) const = default;
 };
 
@@ -52,12 +61,16 @@ struct FanOut {
   Tag tag = Tag::weights;
   bool newest_only = false;  // see Mailbox::publish
   std::string payload;
+  static constexpr std::string_view kName = "message fan_out";
+  static void fields(auto& m, auto&& each) { each(m.ranks, m.tag, m.newest_only, m.payload); }
   bool operator==(const FanOut&) const = default;
 };
 
 // Whom an actor's messages to rank 0 go through from now on.
 struct Route {
   int32_t via = 0;  // 0: nobody
+  static constexpr std::string_view kName = "message route";
+  static void fields(auto& m, auto&& each) { each(m.via); }
   bool operator==(const Route&) const = default;
 };
 
@@ -92,6 +105,11 @@ struct Heartbeat {
   int64_t quota_left = 0;                      // at most 0 while the actor waits for newer weights or a larger quota
   double env_s = 0, policy_s = 0, wait_s = 0;  // where the time went
   InferenceCounts inference = {};
+  static constexpr std::string_view kName = "message heartbeat";
+  static void fields(auto& m, auto&& each) {
+    each(m.version, m.quota_steps, m.episodes, m.steps, m.errors, m.quota_left, m.env_s, m.policy_s, m.wait_s,
+         m.inference);
+  }
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -101,24 +119,23 @@ struct ErrorReport {
   int64_t episode = 0;
   uint64_t seed = 0;
   std::string what;
+  static constexpr std::string_view kName = "message error_report";
+  static void fields(auto& m, auto&& each) { each(m.rank, m.episode, m.seed, m.what); }
   bool operator==(const ErrorReport&) const = default;
 };
 
-std::string encode(const Hello& message);  // payloads; decode_*() read them back and throw Error where they are damaged
-std::string encode(const Weights& message);
-std::string encode(const Welcome& message);
-std::string encode(const Quota& message);
-std::string encode(const FanOut& message);
-std::string encode(const Route& message);
-std::string encode(const Heartbeat& message);
-std::string encode(const ErrorReport& message);
-Hello decode_hello(std::string_view bytes);
-Weights decode_weights(std::string_view bytes);
-Welcome decode_welcome(std::string_view bytes);
-Quota decode_quota(std::string_view bytes);
-FanOut decode_fan_out(std::string_view bytes);
-Route decode_route(std::string_view bytes);
-Heartbeat decode_heartbeat(std::string_view bytes);
-ErrorReport decode_error_report(std::string_view bytes);
+// Throws Error for a number that is no tag.
+void get_field(ByteReader& reader, Tag& tag);
+
+// A message as bytes, without its tag.
+template <typename Message>
+std::string encode(const Message& message) {
+  return write_fields(message);
+}
+// Throws Error where bytes are missing, left over or malformed.
+template <typename Message>
+Message decode(std::string_view bytes) {
+  return read_fields<Message>(bytes);
+}
 
 }  // namespace rlgo::comm

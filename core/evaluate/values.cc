@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/evaluate/kernels.h"
+#include "core/ops/moves.h"
 
 namespace rlgo::evaluate {
 namespace {
@@ -66,14 +67,15 @@ std::vector<std::vector<int64_t>> index_bounds(const graph::Graph& graph) {
   for (graph::NodeId id : order) bounds[id].assign(graph.node(id).info->outputs.size(), kIndexBound);
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const auto& node = graph.node(*it);
-    if (node.op() == Op::gather) {
-      int64_t& indices = bounds[node.inputs[1].node][node.inputs[1].port];
-      indices = std::min(indices, graph.type(node.inputs[0]).shape[node.attrs().i(ops::Attr::axis)]);
+    if (ops::holds_places(node.op(), 1)) {
+      int64_t& places = bounds[node.inputs[1].node][node.inputs[1].port];
+      const auto &x = graph.type(node.inputs[0]), &listed = graph.type(node.inputs[1]);
+      places = std::min(places, ops::places_end(node.op(), x, listed, node.attrs()));
     }
     int64_t needed = kIndexBound;
     for (int64_t bound : bounds[*it]) needed = std::min(needed, bound);
     for (size_t k = 0; k < node.inputs.size(); ++k) {
-      const bool passes = moves_elements(node.op()) || (node.op() == Op::gather && k == 0);
+      const bool passes = moves_elements(node.op()) || (ops::holds_places(node.op(), 1) && k != 1);
       int64_t& bound = bounds[node.inputs[k].node][node.inputs[k].port];
       if (passes) bound = std::min(bound, needed);
     }

@@ -55,15 +55,6 @@ CudaState look_at_cuda() {
   return state;
 }
 
-// The N of "cuda:N", 0 of "cuda"; nothing for another word.
-std::optional<int64_t> gpu_number(std::string_view word) {
-  constexpr std::string_view kPrefix = "cuda:";
-  if (word == "cuda") return 0;
-  if (!word.starts_with(kPrefix)) return {};
-  const auto index = parse_int(word.substr(kPrefix.size()));
-  return index && *index >= 0 && *index <= 127 ? index : std::nullopt;
-}
-
 // The text behind "key   : " in the first line of a /proc file that starts with `key`, or "".
 std::string proc_field(const std::filesystem::path& path, std::string_view key) {
   std::ifstream file(path);
@@ -85,6 +76,14 @@ std::string describe(const Device& device) {
   const auto model =
       device.kind == Device::Kind::cpu ? proc_field("/proc/cpuinfo", "model name") : gpu_of(device).model;
   return model.empty() ? to_string(device) : model;
+}
+
+std::optional<int64_t> gpu_number(std::string_view word) {
+  constexpr std::string_view kPrefix = "cuda:";
+  if (word == "cuda") return 0;
+  if (!word.starts_with(kPrefix)) return {};
+  const auto index = parse_int(word.substr(kPrefix.size()));
+  return index && *index >= 0 && *index <= 127 ? index : std::nullopt;
 }
 
 bool is_device_word(std::string_view word) { return word == "auto" || word == "cpu" || gpu_number(word).has_value(); }

@@ -1,6 +1,8 @@
 // Where graphs are run.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,9 @@ std::string to_string(const Device& device);
 // The hardware behind it, as the system names it: "AMD EPYC 7B13", "NVIDIA A100-SXM4-40GB"; to_string(device) where the
 // system does not tell.
 std::string describe(const Device& device);
+
+// The N of "cuda:N", 0 of "cuda"; nothing for another word.
+std::optional<int64_t> gpu_number(std::string_view word);
 
 // "cpu", "cuda", "cuda:N" or "auto".
 bool is_device_word(std::string_view word);

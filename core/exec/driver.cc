@@ -76,10 +76,10 @@ std::string why_no_gpu(const CudaState& state, int index) {
   if (!driver.missing.empty())
     return fmt::format(
         "NVIDIA's driver is missing ({}); install it until `nvidia-smi` lists a GPU (in a container: start that with "
-        "--gpus all or --nv), or use --device cpu",
-        driver.missing);
+        "--gpus all or --nv), or {}",
+        driver.missing, state.otherwise);
   if (driver.gpus.empty())
-    return "the driver lists no GPU; check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or use --device cpu";
+    return fmt::format("the driver lists no GPU; check `nvidia-smi` and CUDA_VISIBLE_DEVICES, or {}", state.otherwise);
   if (!state.torch_missing.empty() && !state.torch_has_part)
     return "this LibTorch has no CUDA part (libtorch_cuda.so); install torch 2.11.0 for CUDA 13.0 and name its folder "
            "in "
@@ -90,9 +90,8 @@ std::string why_no_gpu(const CudaState& state, int index) {
         "or add its folder to LD_LIBRARY_PATH, or use --device cpu",
         library_of(state.torch_missing), state.torch_missing);
   if (driver.version / 1000 < state.runtime_version / 1000)
-    return fmt::format(
-        "NVIDIA's driver is too old: it runs CUDA {}, LibTorch needs {}; update the driver, or use --device cpu",
-        cuda(driver.version), cuda(state.runtime_version));
+    return fmt::format("NVIDIA's driver is too old: it runs CUDA {}, {} needs {}; update the driver, or {}",
+                       cuda(driver.version), state.user, cuda(state.runtime_version), state.otherwise);
   const int devices = std::min(state.gpus, static_cast<int>(driver.gpus.size()));
   if (devices == 0)
     return "LibTorch sees no GPU although the driver lists one; check that `nvidia-smi` works, or use --device cpu";

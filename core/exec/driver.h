@@ -30,6 +30,8 @@ struct CudaState {
   bool torch_has_part = true;  // its file is there
   int runtime_version = 0;     // the CUDA that LibTorch was built with: 13000
   int gpus = 0;                // that LibTorch sees
+  // Who uses the GPU, and what to do where that is none.
+  std::string user = "LibTorch", otherwise = "use --device cpu";
 };
 // Why GPU number `index` cannot be used and what to do, one line; "" where it can.
 std::string why_no_gpu(const CudaState& state, int index);

@@ -2,6 +2,8 @@
 
 #include <ATen/Parallel.h>
 
+#include <unordered_set>
+
 #include "core/base/error.h"
 #include "core/evaluate/constants.h"
 
@@ -25,11 +27,7 @@ bool fits(const at::Tensor& tensor, const ops::TensorType& type) {
 }  // namespace
 
 Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
-    : graph_(std::move(graph)),
-      plan_(graph_),
-      device_(options.device),
-      precision_(options.precision),
-      deadline_(options.deadline) {
+    : graph_(std::move(graph)), plan_(graph_), device_(options.device), deadline_(options.deadline) {
   const c10::InferenceMode inference;
   constants_.resize(plan_.slots);
   load_constants(options);
@@ -38,27 +36,19 @@ Interpreter::Interpreter(graph::Graph graph, const InterpreterOptions& options)
 void Interpreter::load_constants(const InterpreterOptions& options) {
   const auto store = options.weights ? options.weights : std::make_shared<WeightStore>(device_);
   RLGO_CHECK(store->device() == device_);
-  const bool many = precision_ == Precision::f64 && evaluate::wide_bytes(graph_) > options.most_wide_bytes;
   const auto read = evaluate::read_constants(graph_);
   for (NodeId id : read) {
     const auto& info = *graph_.node(id).info;
     if (info.op != Op::weight) continue;
-    const auto& type = info.outputs[0];
-    const bool narrow = many && evaluate::is_large(type);
-    constants_[plan_.slot({id, 0})] =
-        store->load(*info.blob, to_torch(type.dtype, narrow ? Precision::native : precision_));
-    if (narrow) narrow_.insert(plan_.slot({id, 0}));
+    constants_[plan_.slot({id, 0})] = store->load(*info.blob, to_torch(info.outputs[0].dtype));
   }
   const std::unordered_set<NodeId> wanted(read.begin(), read.end());
   const auto keep = [&](NodeId id, const evaluate::Tensors&, const evaluate::Tensors& out) {
     if (!wanted.contains(id)) return;
     const auto& types = graph_.node(id).info->outputs;
     for (size_t p = 0; p < out.size(); ++p) {
-      const evaluate::Slot to = plan_.slot({id, static_cast<int32_t>(p)});
-      const bool narrow = many && evaluate::is_large(types[p]) && out[p].dtype() == types[p].dtype;
-      constants_[to] = to_torch(out[p]).to(to_torch(types[p].dtype, narrow ? Precision::native : precision_));
-      constants_[to] = constants_[to].to(to_torch(device_));
-      if (narrow) narrow_.insert(to);
+      constants_[plan_.slot({id, static_cast<int32_t>(p)})] =
+          to_torch(out[p]).to(to_torch(types[p].dtype)).to(to_torch(device_));
     }
   };
   evaluate::compute_constants(graph_, read, evaluate::Precision::f64, {.threads = at::get_num_threads()}, keep);
@@ -75,13 +65,12 @@ TensorMap Interpreter::prepare(const TensorMap& inputs) const {
       fail("graph '{}': input '{}' is {}, not {}", graph_.name(), info.name, to_string(type_of(found->second)),
            to_string(type));
     }
-    ready[info.name] =
-        found->second.to(at::TensorOptions(to_torch(type.dtype, precision_)).device(to_torch(device_))).contiguous();
+    ready[info.name] = found->second.to(at::TensorOptions(to_torch(type.dtype)).device(to_torch(device_))).contiguous();
   }
   return ready;
 }
 
-TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) const {
+TensorMap Interpreter::run(const TensorMap& inputs) const {
   const c10::InferenceMode inference;
   Tensors values = constants_;
   const TensorMap ready = prepare(inputs);
@@ -90,23 +79,18 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
   for (const auto& step : plan_.steps) {
     deadline_.check();
     in.clear();
-    for (evaluate::Slot s : step.inputs) in.push_back(narrow_.contains(s) ? values[s].to(at::kDouble) : values[s]);
+    for (evaluate::Slot s : step.inputs) in.push_back(values[s]);
     Call call{.in = in, .info = *graph_.node(step.node).info};
     call.device = to_torch(device_);
-    call.precision = precision_;
     call.index_bounds = step.index_bounds;
     Tensors out = run_kernel(call);
     for (size_t p = 0; p < out.size(); ++p) {
-      if (observe) observe({step.node, static_cast<int32_t>(p)}, out[p]);
       values[step.first_output + static_cast<evaluate::Slot>(p)] = std::move(out[p]);
     }
     for (evaluate::Slot s : step.freed) values[s] = at::Tensor();
   }
   TensorMap outputs;
-  for (const auto& output : graph_.outputs()) {
-    const evaluate::Slot s = plan_.slot(output.value);
-    outputs[output.name] = narrow_.contains(s) ? values[s].to(at::kDouble) : values[s];
-  }
+  for (const auto& output : graph_.outputs()) outputs[output.name] = values[plan_.slot(output.value)];
   return outputs;
 }
 

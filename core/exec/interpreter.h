@@ -1,10 +1,7 @@
-// Runs graphs with LibTorch.
+// Runs graphs with LibTorch, in the types of the graph. Checks in double precision are core/evaluate's.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <unordered_set>
-#include <vector>
 
 #include "core/base/deadline.h"
 #include "core/evaluate/run_plan.h"
@@ -17,12 +14,8 @@ namespace rlgo::exec {
 
 struct InterpreterOptions {
   Device device;
-  Precision precision = Precision::native;
   // Shared with other interpreters of the same device; a store of its own where there is none.
-  std::shared_ptr<WeightStore> weights;
-  // Where weights take more in double precision, the large ones are kept as they are, and made double where they are
-  // read.
-  int64_t most_wide_bytes = int64_t{512} << 20;
+  std::shared_ptr<WeightStore> weights = {};
   Deadline deadline = {};  // looked at before each operator of a run, which then ends with Stopped
 };
 
@@ -37,11 +30,7 @@ class Interpreter {
   // Outputs by name, on the device. `inputs` has every input of the graph, on any device; floats may come in another
   // float type. Intermediate values are let go after their last use. Throws Error for a missing input or one of another
   // type than the graph states, and where a kernel fails; Stopped when the deadline has come.
-  TensorMap run(const TensorMap& inputs) const { return run(inputs, {}); }
-  // Called with each value that is computed (no constants, no inputs), in topological order, before anything reads it.
-  // What it leaves in the tensor is what readers get.
-  using Observer = std::function<void(graph::Value value, at::Tensor& tensor)>;
-  TensorMap run(const TensorMap& inputs, const Observer& observe) const;
+  TensorMap run(const TensorMap& inputs) const;
   // Converts inputs once, so that run() neither copies nor converts them.
   TensorMap prepare(const TensorMap& inputs) const;
 
@@ -51,11 +40,8 @@ class Interpreter {
   graph::Graph graph_;
   evaluate::RunPlan plan_;
   Device device_;
-  Precision precision_;
   Deadline deadline_;
   Tensors constants_;  // by slot; undefined where computed
-  std::unordered_set<evaluate::Slot>
-      narrow_;  // constants that are made double where they are read: there are too many bytes of them
 };
 
 }  // namespace rlgo::exec

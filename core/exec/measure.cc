@@ -20,6 +20,7 @@
 #include "core/exec/interpreter.h"
 #include "core/exec/launches.h"
 #include "core/exec/warm_up.h"
+#include "core/ops/moves.h"
 #include "core/ops/windows.h"
 
 namespace rlgo::exec {
@@ -120,8 +121,8 @@ Tensors made_up_inputs(const graph::NodeInfo& info, const ops::Types& types, con
                         info.op == Op::mod;
   Tensors in;
   for (size_t i = 0; i < types.size(); ++i) {
-    const bool index = info.op == Op::gather && i == 1;
-    const int64_t bound = index ? types[0].shape[info.attrs.i(ops::Attr::axis)] : kIndexBound;
+    const bool places = ops::holds_places(info.op, i);
+    const int64_t bound = places ? ops::places_end(info.op, types[0], types[1], info.attrs) : kIndexBound;
     at::Tensor value = random_value(types[i], hash_combine(seed, i), 1.0, bound);
     if (positive)
       value = ops::is_float(types[i].dtype) ? value.abs().add(0.5).to(value.scalar_type()) : value.abs() + 1;
@@ -198,8 +199,7 @@ std::vector<Measurement> measure_graphs(std::span<const graph::Graph* const> gra
   std::vector<std::function<void()>> runs;
   std::vector<int> batches;
   for (const graph::Graph* graph : graphs) {
-    const auto interpreter =
-        std::make_shared<Interpreter>(*graph, InterpreterOptions{device, Precision::native, weights});
+    const auto interpreter = std::make_shared<Interpreter>(*graph, InterpreterOptions{device, weights});
     const auto inputs = interpreter->prepare(random_inputs(*graph, options.seed));
     runs.emplace_back([interpreter, inputs, &options] {
       options.deadline.check();

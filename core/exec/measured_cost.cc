@@ -16,17 +16,6 @@ Measurement measure_node(const graph::Graph& graph, graph::NodeId id, const Devi
 
 }  // namespace
 
-std::string MeasuredCost::name() const { return model_name(device_); }
-
-const Measurement& MeasuredCost::measurement(const graph::Graph& graph, graph::NodeId id) {
-  static const Measurement kFree;
-  const auto& node = graph.node(id);
-  if (cost::is_free(node)) return kFree;
-  const auto found = known_.find(node.info->signature_hash);
-  if (found != known_.end()) return found->second;
-  return known_.emplace(node.info->signature_hash, measure_node(graph, id, device_, options_)).first->second;
-}
-
 cost::TableCost::OnMiss measure_on_miss(Device device, MeasureOptions options) {
   return [device, options](const graph::Graph& graph, graph::NodeId id) {
     const Measurement measured = measure_node(graph, id, device, options);

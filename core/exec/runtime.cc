@@ -89,9 +89,8 @@ std::vector<cost::Outputs> LibTorchRuntime::outputs(std::span<const cost::Runnab
   std::vector<cost::Outputs> out(models.size());
   for (size_t k = 0; k < models.size(); ++k) {
     try {
-      const Interpreter interpreter(
-          *models[k].graph,
-          {.device = device_, .precision = Precision::native, .weights = weights, .deadline = options_.deadline});
+      const Interpreter interpreter(*models[k].graph,
+                                    {.device = device_, .weights = weights, .deadline = options_.deadline});
       const auto inputs = random_inputs(*models[0].graph, hash_combine(options_.seed, static_cast<uint64_t>(set)));
       const auto found = interpreter.run(inputs);
       for (const auto& output : models[k].graph->outputs())

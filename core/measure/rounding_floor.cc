@@ -16,6 +16,8 @@ bool only_moves(Op op) {
     case Op::concat:
     case Op::expand:
     case Op::gather:
+    case Op::depth_to_space:
+    case Op::space_to_depth:
     case Op::reshape:
     case Op::slice:
     case Op::split:

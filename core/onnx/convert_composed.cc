@@ -1,6 +1,5 @@
 // Operators that several of rlgo's compute. Runtimes have faster kernels for these than for the operator that the file
-// names: the composition is written back. (DepthToSpace and SpaceToDepth stay opaque: as Reshape and Transpose they
-// take 2 to 8 times as long.)
+// names: the composition is written back.
 #include <algorithm>
 #include <numeric>
 

@@ -132,38 +132,6 @@ bool convert_expand(const OnnxNode& node, Maker& maker) {
   return true;
 }
 
-// Images only, height and width by constant scales; other forms are kept as they are. Sizes count as scales where the
-// ratio is a whole number.
-bool convert_resize(const OnnxNode& node, Maker& maker) {
-  const auto &x = node.input_types[0], &y = node.output_types[0];
-  if (x.rank() != 4 || !ops::is_float(x.dtype) || node.opset < 11) return false;
-  const std::string mode = node.s("mode", "nearest");
-  if (node.i("antialias", 0) != 0 || node.i("exclude_outside", 0) != 0 || node.has("axes")) return false;
-  if (node.s("keep_aspect_ratio_policy", "stretch") != "stretch") return false;
-  double scales[2] = {0, 0};
-  const Constant* given = node.constant(2);
-  if (given && given->floats.size() == 4) {
-    if (given->floats[0] != 1.0 || given->floats[1] != 1.0) return false;
-    scales[0] = given->floats[2];
-    scales[1] = given->floats[3];
-  } else {
-    if (!node.has_input(3) || !y.is_static() || y.rank() != 4) return false;
-    if (!y.extent(0).same(x.extent(0)) || !y.extent(1).same(x.extent(1))) return false;
-    for (int64_t d = 0; d < 2; ++d) {
-      const auto ratio = ops::divide_exactly(y.extent(2 + d), x.extent(2 + d));
-      if (!ratio || !ratio->is_number() || !ratio->at_least(1)) return false;
-      scales[d] = static_cast<double>(*ratio->number());
-    }
-  }
-  ops::Attrs attrs{{Attr::coordinates, node.s("coordinate_transformation_mode", "half_pixel")},
-                   {Attr::mode, mode},
-                   {Attr::scale_h, scales[0]},
-                   {Attr::scale_w, scales[1]}};
-  if (mode == "nearest") attrs.set(Attr::rounding, node.s("nearest_mode", "round_prefer_floor"));
-  maker.out(Op::resize, {node.inputs[0]}, attrs);
-  return true;
-}
-
 // Filled with the one element of the attribute `value`, or zeros.
 bool convert_constant_of_shape(const OnnxNode& node, Maker& maker) {
   constexpr int64_t kMaxBytes = int64_t{64} << 20;

@@ -34,13 +34,19 @@ bool convert_slice(const OnnxNode& node, Maker& maker);
 bool convert_pad(const OnnxNode& node, Maker& maker);
 bool convert_gather(const OnnxNode& node, Maker& maker);
 bool convert_expand(const OnnxNode& node, Maker& maker);
-bool convert_resize(const OnnxNode& node, Maker& maker);
 bool convert_constant_of_shape(const OnnxNode& node, Maker& maker);
+// convert_index.cc
+bool convert_depth_to_space(const OnnxNode& node, Maker& maker);
+bool convert_scatter(const OnnxNode& node, Maker& maker);  // ScatterElements ScatterND
+bool convert_cumsum(const OnnxNode& node, Maker& maker);
+bool convert_trilu(const OnnxNode& node, Maker& maker);
+bool convert_one_hot(const OnnxNode& node, Maker& maker);
 // convert_reduce.cc
 bool convert_reduce(const OnnxNode& node, Maker& maker);   // Reduce*
 bool convert_softmax(const OnnxNode& node, Maker& maker);  // Softmax LogSoftmax
 bool convert_layer_norm(const OnnxNode& node, Maker& maker);
-bool convert_lrn(const OnnxNode& node, Maker& maker);  // convert_lrn.cc
+bool convert_lrn(const OnnxNode& node, Maker& maker);     // convert_lrn.cc
+bool convert_resize(const OnnxNode& node, Maker& maker);  // convert_resize.cc
 // convert_sequence.cc
 bool convert_attention(const OnnxNode& node, Maker& maker);
 bool convert_recurrent(const OnnxNode& node, Maker& maker);  // RNN GRU LSTM

@@ -30,6 +30,8 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"Conv", Op::conv2d, convert_conv, write_conv2d},
     {"ConvTranspose", Op::conv_transpose, convert_conv_transpose, write_conv_transpose},
     {"Cos", Op::cos, convert_plain, write_plain},
+    {"CumSum", Op::cumsum, convert_cumsum, write_cumsum},
+    {"DepthToSpace", Op::depth_to_space, convert_depth_to_space, write_depth_to_space},
     {"Div", Op::div, convert_plain, write_plain},
     {"Dropout", Op::opaque, convert_dropout},
     {"Einsum", Op::opaque, convert_einsum},
@@ -42,6 +44,8 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"Floor", Op::floor, convert_plain, write_plain},
     {"GRU", Op::recurrent, convert_recurrent, write_recurrent},
     {"Gather", Op::gather, convert_gather, write_plain},
+    {"GatherElements", Op::gather_elements, convert_plain, write_plain, 11},
+    {"GatherND", Op::gather_nd, convert_plain, write_plain, 12},
     {"Gelu", Op::gelu, convert_gelu, write_gelu},
     {"Gemm", Op::matmul, convert_gemm},
     {"GlobalAveragePool", Op::global_avg_pool, convert_global_average_pool, write_plain},
@@ -71,6 +75,7 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"Mul", Op::mul, convert_plain, write_plain},
     {"Neg", Op::neg, convert_plain, write_plain},
     {"Not", Op::logical_not, convert_plain, write_plain},
+    {"OneHot", Op::one_hot, convert_one_hot, write_one_hot},
     {"Or", Op::logical_or, convert_plain, write_plain},
     {"PRelu", Op::prelu, convert_plain, write_plain},
     {"Pad", Op::pad, convert_pad, write_pad},
@@ -92,6 +97,8 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"Reshape", Op::reshape, convert_reshape, write_reshape},
     {"Resize", Op::resize, convert_resize, write_resize},
     {"Round", Op::round, convert_plain, write_plain, 11},
+    {"ScatterElements", Op::scatter_elements, convert_scatter, write_scatter},
+    {"ScatterND", Op::scatter_nd, convert_scatter, write_scatter},
     {"Selu", Op::selu, convert_plain, write_plain},
     {"Sigmoid", Op::sigmoid, convert_plain, write_plain},
     {"Sign", Op::sign, convert_plain, write_plain},
@@ -100,6 +107,7 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"Softmax", Op::softmax, convert_softmax, write_softmax},
     {"Softplus", Op::softplus, convert_plain, write_plain},
     {"Softsign", Op::softsign, convert_plain, write_plain},
+    {"SpaceToDepth", Op::space_to_depth, convert_plain, write_plain},
     {"Split", Op::split, convert_split, write_split},
     {"Sqrt", Op::sqrt, convert_plain, write_plain},
     {"Squeeze", Op::reshape, convert_reshape},
@@ -110,6 +118,7 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"ThresholdedRelu", Op::thresholded_relu, convert_plain, write_plain, 10},
     {"Tile", Op::opaque, convert_tile},
     {"Transpose", Op::transpose, convert_transpose, write_plain},
+    {"Trilu", Op::trilu, convert_trilu, write_trilu},
     {"Unsqueeze", Op::reshape, convert_reshape},
     {"Where", Op::where, convert_plain, write_plain},
 });
@@ -143,6 +152,8 @@ std::string_view onnx_name(Attr attr) {
       return "num_groups";
     case Attr::order:
       return "p";
+    case Attr::diagonal:
+      return "k";
     case Attr::select_last:
       return "select_last_index";
     default:

@@ -39,5 +39,11 @@ void write_expand(Writer& writer, const OutNode& node);
 void write_resize(Writer& writer, const OutNode& node);
 void write_slice(Writer& writer, const OutNode& node);
 void write_pad(Writer& writer, const OutNode& node);
+// write_index.cc
+void write_depth_to_space(Writer& writer, const OutNode& node);
+void write_scatter(Writer& writer, const OutNode& node);  // scatter_elements scatter_nd
+void write_cumsum(Writer& writer, const OutNode& node);
+void write_trilu(Writer& writer, const OutNode& node);
+void write_one_hot(Writer& writer, const OutNode& node);
 
 }  // namespace rlgo::onnx_io

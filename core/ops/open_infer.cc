@@ -60,6 +60,11 @@ class OpenExtents {  // a domain of shapes.h: what is not certain at all sizes i
   }
   void at_most(int64_t a, const Extent& b) { at_least(b, a); }
   void divides(const Extent& a, const Extent& b) { require(number(a) % number(b) == 0); }
+  Extent exact(const Extent& a, const Extent& b) {
+    const Extent whole = floor_quotient(a, b);
+    equal(whole * b, a);
+    return whole;
+  }
   void into(const Extent& whole, const Extent& part) {
     if (part.number() != 1 && !part.same(whole)) require({Kind::into, whole, part, 0});
   }

@@ -49,6 +49,7 @@ class Numbers {  // a domain of shapes.h: each demand is met, or the operator do
   void at_least(int64_t extent, int64_t bound) { require(extent >= bound); }
   void at_most(int64_t a, int64_t b) { require(a <= b); }
   void divides(int64_t a, int64_t b) { require(a % b == 0); }
+  int64_t exact(int64_t a, int64_t b) { return require(b > 0 && a % b == 0) ? a / b : 0; }
   void into(int64_t whole, int64_t part) { require(part == 1 || part == whole); }
   int64_t joint(const Shape& members) {
     int64_t all = 1;

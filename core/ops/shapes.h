@@ -12,6 +12,7 @@
 //   lit(n), add, sub, mul, quotient (rounded down), scaled(x, a)
 //   require(bool)              a demand on ranks and numbers of items; returns it
 //   equal(a, b)                demands it and returns the one of which more is known
+//   exact(a, b)                a / b, which leaves no rest
 //   at_least(a, n), at_most(a, b), divides(a, b): b divides a, into(whole, part), joint(members), any_at_least_zero
 //   exists(a), positive(a)     demands on extents of operands and results that are 1 at least in each shape of a rule
 //   window(x, begin, end, size, stride, dilation, ceil), no_window_of_padding(x, dilation, begin, end)
@@ -22,6 +23,7 @@
 #include <utility>
 
 #include "core/ops/moves.h"
+#include "core/ops/shape_index.h"
 #include "core/ops/shape_moves.h"
 #include "core/ops/shape_reduce.h"
 #include "core/ops/shape_sequence.h"
@@ -94,6 +96,22 @@ void state_shapes(D& d, Op op) {
       return of::pad(d);
     case Op::gather:
       return of::gather(d);
+    case Op::gather_elements:
+      return of::gather_elements(d);
+    case Op::gather_nd:
+      return of::gather_nd(d);
+    case Op::scatter_elements:
+      return of::scatter_elements(d);
+    case Op::scatter_nd:
+      return of::scatter_nd(d);
+    case Op::one_hot:
+      return of::one_hot(d);
+    case Op::depth_to_space:
+    case Op::space_to_depth:
+      return of::depth_and_space(d, op == Op::depth_to_space);
+    case Op::trilu:
+      if (d.require(d.in(0).size() >= 2)) d.out(d.in(0));
+      return;
     case Op::expand:
       return of::expand(d);
     case Op::resize:
@@ -104,6 +122,7 @@ void state_shapes(D& d, Op op) {
     case Op::softmax:
     case Op::log_softmax:
     case Op::lp_norm:
+    case Op::cumsum:
       if (d.axis()) d.out(d.in(0));
       return;
     case Op::instance_norm:

@@ -79,7 +79,7 @@ void cannot_run(const std::string& why, const LoadedModel& model, Result& result
                                shapes.empty() ? "" : " with " + shapes, why);
   if (!sizes.empty())
     result.verdict += fmt::format("; it runs with no likely sizes either: give others, as {}", as_options(sizes));
-  result.verdict += "; --input NAME=VALUE gives inputs other numbers or texts";
+  result.verdict += "; --input NAME=VALUE gives inputs other numbers or texts, --target another runtime";
   not_run(why, model, result);
 }
 

@@ -1,4 +1,4 @@
-// What `rlgo optimise` did to a model, step by step: what is printed, what the report and the exit status state.
+// What `rlgo optimise` did to a model, step by step: what is printed, what the report shows, what the status states.
 #pragma once
 
 #include <algorithm>

@@ -2,13 +2,16 @@
 //
 // Where memory lies is drawn once for each process of a runtime, and makes a model faster or slower for as long as that
 // process lives: all rounds within it share one draw. So a process is one observation, the log of the ratio that its
-// paired rounds agree on. How much processes differ is estimated from them, and the interval is that of a *further*
-// process (Student's prediction interval, each end with an error of kError), not that of a mean. "Faster" means that
+// paired rounds agree on. How much processes differ is estimated from them, and the interval is that of the ratio in a
+// *further* process (a prediction interval, each end with an error of kError), not that of a mean. "Faster" means that
 // its upper end is below 1.
 //
-// Were both models equally fast, the mean of n processes would have to be sqrt(n + 1) times as far from 1 as a t-test
-// asks for. That leaves so much room that all looks together, from the third process on, call equal models faster in
-// less than 1 % of campaigns: where processes differ by 0.3 to 30 %, normally or with heavier tails
+// Processes differ by more than their draws where they have few rounds. What rounds within a process differ by shows
+// how much of it is their noise: that part widens what is known about the mean, and not the draw of a further process.
+// Only what is surely noise is taken off.
+//
+// All looks together, from the third process on, call equal models faster in about 1 % of campaigns at most: where
+// processes differ by 0.3 to 30 % and rounds by 0 to 10 %, normally or with heavier tails
 // (tests/core/optimise/sequential_test.cc). Two processes alone, or three that happen to agree where memory has just
 // two layouts, would show nothing; so kUsual are run where there is time.
 #pragma once
@@ -48,6 +51,7 @@ class SequentialRatio {
   double reach(int count, double scale) const;
 
   std::vector<double> logs_;
+  std::vector<double> noises_;  // variance of the mean of a process's rounds, by what they differ by; 0: one round
 };
 
 }  // namespace rlgo::optimise

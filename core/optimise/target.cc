@@ -16,7 +16,7 @@ namespace rlgo::optimise {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kShipped[] = {"onnxruntime", "openvino"};
+const std::vector<std::string> kShipped = {"onnxruntime", "openvino", "opencv", "tract", "mnn", "ncnn"};
 
 // Whether a shell would find a program of this name.
 bool on_path(const std::string& name, const std::string& path) {
@@ -28,7 +28,7 @@ bool on_path(const std::string& name, const std::string& path) {
 
 // The command line of a target's measurer. Throws Error where a shipped one is not found.
 std::vector<std::string> measurer_command(const TargetOptions& target) {
-  for (const std::string shipped : kShipped) {
+  for (const auto& shipped : kShipped) {
     if (target.runtime != shipped) continue;
     const std::string file = shipped + "_measurer.py";
     return {target.python, shipped_file({"launch/measurers/" + file, "share/rlgo/measurers/" + file}).string()};
@@ -41,8 +41,10 @@ std::vector<std::string> measurer_command(const TargetOptions& target) {
 
 void declare(OptionSink& o, TargetOptions& target) {
   o.text("target", target.runtime,
-         "runtime that will serve the model, whose costs and times count: libtorch, onnxruntime, openvino, auto "
-         "(onnxruntime where it is installed, else libtorch), or the command of a measurer (docs/measurers.md)");
+         fmt::format("runtime that will serve the model, whose costs and times count: libtorch, cuda (a GPU with cuDNN "
+                     "and cuBLASLt), {}, auto (onnxruntime where it is installed, else libtorch), or the command of a "
+                     "measurer (docs/measurers.md)",
+                     join(kShipped, ", ")));
 }
 
 void declare_details(OptionSink& o, TargetOptions& target) {
@@ -51,8 +53,8 @@ void declare_details(OptionSink& o, TargetOptions& target) {
 }
 
 std::vector<std::string> known_targets() {
-  std::vector<std::string> known = {"auto", "libtorch"};
-  known.insert(known.end(), std::begin(kShipped), std::end(kShipped));
+  std::vector<std::string> known = {"auto", "libtorch", "cuda"};
+  known.insert(known.end(), kShipped.begin(), kShipped.end());
   return known;
 }
 
@@ -80,12 +82,12 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
       return start_runtime(one, log, should_stop);
     }
   }
-  if (options.target.runtime == "libtorch") {
-    if (!options.libtorch)
-      fail(
-          "--target libtorch: this build of rlgo has no LibTorch; take onnxruntime, openvino, or a build with "
-          "training");
-    return options.libtorch(options, log, std::move(should_stop));
+  if (options.target.is_own()) {
+    const auto& start = options.target.runtime == "cuda" ? options.cuda : options.libtorch;
+    if (!start)
+      fail("--target {}: this build of rlgo has no {}; take {}, or a build with training", options.target.runtime,
+           options.target.runtime == "cuda" ? "CUDA part" : "LibTorch", join(kShipped, ", "));
+    return start(options, log, std::move(should_stop));
   }
   measure::MeasurerOptions how{options.timing};
   how.seed = options.seed + 1;

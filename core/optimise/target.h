@@ -15,8 +15,10 @@
 namespace rlgo::optimise {
 
 struct TargetOptions {
-  std::string runtime = "libtorch";  // or a shipped measurer's name, or a measurer's command line
+  std::string runtime = "libtorch";  // or "cuda", a shipped measurer's name, or a measurer's command line
   std::string python;                // runs the shipped measurers; "": that of set-up, else python3
+  // Runs in this process, and prices single operators; else a measurer's.
+  bool is_own() const { return runtime == "libtorch" || runtime == "cuda"; }
 };
 
 // Option target.
@@ -24,7 +26,7 @@ void declare(OptionSink& sink, TargetOptions& options);
 // Option target.python.
 void declare_details(OptionSink& sink, TargetOptions& options);
 
-// "auto", "libtorch", and the shipped measurers.
+// "auto", "libtorch", "cuda", and the shipped measurers.
 std::vector<std::string> known_targets();
 // Throws UsageError where it is one word that is neither a known runtime nor a program in one of the folders of `path`
 // (as the variable PATH has them); names the known ones.
@@ -33,10 +35,11 @@ void check_target(const TargetOptions& target, const std::string& path);
 struct RuntimeOptions {
   TargetOptions target;  // with a python
   cost::TimingOptions timing;
-  std::string device = "auto";  // LibTorch's, see exec::resolve_device
+  std::string device = "auto";  // of the targets of its own, see exec::resolve_device
   uint64_t seed = 0;
-  // Starts the target "libtorch". Null: this build of rlgo has no LibTorch.
-  std::function<std::shared_ptr<cost::Runtime>(const RuntimeOptions&, const Log&, std::function<bool()>)> libtorch;
+  // Start the targets "libtorch" and "cuda". Null: this build of rlgo has no LibTorch.
+  using Start = std::function<std::shared_ptr<cost::Runtime>(const RuntimeOptions&, const Log&, std::function<bool()>)>;
+  Start libtorch, cuda;
 };
 // LibTorch on a device, or the measurer of the target, started. "auto": ONNX Runtime where it is installed, else
 // LibTorch where this build has it. Throws Error where it cannot serve (a missing package is named).

@@ -281,6 +281,22 @@ bool bind_input(const CompiledRule& rule, const graph::Graph& graph, const Opera
   return number && (exact ? *number == target : is_near(*number, target));
 }
 
+bool bind_node(const CompiledRule& rule, int pattern, graph::NodeId id, Binding& binding) {
+  if (binding.masks.nodes >> pattern & 1u) return binding.nodes[pattern] == id;
+  for (size_t k = 0; k < rule.left.size(); ++k) {
+    if ((binding.masks.nodes >> k & 1u) && binding.nodes[k] == id) return false;
+  }
+  binding.nodes[pattern] = id;
+  binding.masks.nodes |= 1u << pattern;
+  return true;
+}
+
+std::optional<size_t> bound_length(const Binding& binding, int sequence, std::span<const Value> inputs) {
+  const auto& bound = binding.sequences[sequence];
+  const bool begins = bound.size() <= inputs.size() && std::equal(bound.begin(), bound.end(), inputs.begin());
+  return begins ? std::optional(bound.size()) : std::nullopt;
+}
+
 bool deferred_tests_hold(const Scope& scope) {
   return std::ranges::all_of(scope.rule.deferred, [&](const DeferredTest& test) {
     const Node& node = scope.graph.node(scope.binding.nodes[test.node]);

@@ -71,7 +71,24 @@ inline bool may_stand_for(const CompiledRule& rule, const LeftNode& pattern, con
 // An input that is a tensor variable or a number.
 bool bind_input(const CompiledRule& rule, const graph::Graph& graph, const Operand& operand, graph::Value value,
                 Binding& binding);
+// Binds the pattern node; false where it or the graph's node is bound to another already.
+bool bind_node(const CompiledRule& rule, int pattern, graph::NodeId id, Binding& binding);
+// Of a sequence that is bound: its length where the inputs begin with it, else nothing.
+std::optional<size_t> bound_length(const Binding& binding, int sequence, std::span<const graph::Value> inputs);
 // Whether attributes that are expressions over the whole left side (CompiledRule::deferred) are what these say.
 bool deferred_tests_hold(const Scope& scope);
+// Whether the rule's conditions hold, as `holds` judges each; names of `let` are bound in turn.
+template <typename Holds>
+bool conditions_hold(const Scope& scope, Binding& binding, Holds holds) {
+  for (const auto& condition : scope.rule.conditions) {
+    if (condition.let < 0) {
+      if (!holds(condition.expr)) return false;
+      continue;
+    }
+    binding.attributes[condition.let] = {nullptr, evaluate(condition.expr, scope)};
+    binding.masks.attributes |= 1u << condition.let;
+  }
+  return true;
+}
 
 }  // namespace rlgo::rules

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/windows.h"
 #include "core/rules/value.h"
 
 namespace rlgo::rules {
@@ -29,6 +30,20 @@ void Asked::look_at_size(const Expr& expr) {
   if (expr.calls(Fn::equal) || expr.calls(Fn::less_equal)) note(right, left, 0);
   if (expr.calls(Fn::greater)) note(left, right, 1);
   if (expr.calls(Fn::less)) note(right, left, 1);
+}
+
+size_t window_axes(const Draft& draft) {
+  const auto axes = [](ops::Attr key, size_t items) { return key == ops::Attr::pads ? items / 2 : items; };
+  for (const auto& [key, count] : draft.wanted_lengths) {
+    if (ops::is_window_list(key)) return axes(key, count);
+  }
+  for (const auto& [key, value] : draft.attrs.items()) {
+    if (ops::is_window_list(key)) return axes(key, std::get<ops::Ints>(value).size());
+  }
+  for (size_t k = 0; k < draft.types.size() && k < 2; ++k) {
+    if (draft.types[k] && draft.types[k]->rank() > 2) return static_cast<size_t>(draft.types[k]->rank() - 2);
+  }
+  return 0;
 }
 
 void add_outputs(graph::Editor& editor, const CompiledRule& rule, std::span<const graph::NodeId> nodes,

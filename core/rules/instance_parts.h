@@ -1,15 +1,16 @@
-// What makers of instances of a rule share, whatever chooses the rest: random ones (instance.h) and bounded ones
-// (core/rulegen).
+// What makers of instances of a rule share, whatever chooses the rest: random ones (instance.h), bounded and wild ones
+// (core/rulegen/check).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/graph/editor.h"
-#include "core/ops/attrs.h"
+#include "core/ops/op.h"
 #include "core/rules/compiled.h"
 
 namespace rlgo::rules {
@@ -25,6 +26,17 @@ struct Asked {
  private:
   void look_at_size(const Expr& expr);
 };
+
+// An operator with some types and attributes decided, others open.
+struct Draft {
+  ops::Op op = ops::Op::add;
+  std::vector<std::optional<ops::TensorType>> types;  // of operands
+  ops::Attrs attrs;
+  std::map<ops::Attr, size_t> wanted_lengths;  // of lists that a pattern takes apart
+};
+// How many axes its windows have: as many as the lists say that the pattern takes apart or gives, or as an operand has;
+// 0 where nothing says it.
+size_t window_axes(const Draft& draft);
 
 // The outputs of an instance: all of the nodes that the rule replaces and, of the others, of those for which `also`
 // says yes (asked once for each, in order).

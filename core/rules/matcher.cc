@@ -136,9 +136,9 @@ void Matcher::bind_sequence(size_t index, const LeftNode& pattern, std::span<con
   }
   auto& sequence = binding_.sequences[wanted.index];
   if (binding_.masks.sequences >> wanted.index & 1u) {
-    if (input + sequence.size() > inputs.size()) return;
-    if (!std::equal(sequence.begin(), sequence.end(), inputs.begin() + static_cast<ptrdiff_t>(input))) return;
-    match_list(index, pattern, inputs, operand + 1, input + sequence.size());
+    const auto length =
+        input <= inputs.size() ? bound_length(binding_, wanted.index, inputs.subspan(input)) : std::nullopt;
+    if (length) match_list(index, pattern, inputs, operand + 1, input + *length);
     return;
   }
   const auto behind =
@@ -183,17 +183,10 @@ bool Matcher::bind_operand(const Operand& operand, Value value) {
 // False where the node is another already, has another operator, or stands for another pattern node.
 bool Matcher::assign(int pattern, NodeId id) {
   if (binding_.masks.nodes >> pattern & 1u) return binding_.nodes[pattern] == id;
-  const Node& node = graph_.node(id);
-  const LeftNode& left = rule_.left[pattern];
-  if (!may_stand_for(rule_, left, node)) return false;
+  if (!may_stand_for(rule_, rule_.left[pattern], graph_.node(id))) return false;
   if (!pins_.empty() && pins_[pattern] != id) return false;
   if (!seen_.empty() && (seen_[id] == 2 || (seen_[id] == 1 && (asked_ >> pattern & 1u)))) return false;
-  for (size_t k = 0; k < rule_.left.size(); ++k) {
-    if ((binding_.masks.nodes >> k & 1u) && binding_.nodes[k] == id) return false;
-  }
-  binding_.nodes[pattern] = id;
-  binding_.masks.nodes |= 1u << pattern;
-  return true;
+  return bind_node(rule_, pattern, id, binding_);
 }
 
 bool Matcher::is_bound(const Operand& operand, Value* value) const {
@@ -214,18 +207,7 @@ void Matcher::finish() {
   const auto saved = binding_.masks;
   const Scope scope{rule_, graph_, binding_};
   if (!deferred_tests_hold(scope)) return;
-  bool holds = true;
-  for (const auto& condition : rule_.conditions) {
-    Val value = evaluate(condition.expr, scope);
-    if (condition.let < 0) {
-      holds = is_true(value);
-    } else {
-      binding_.attributes[condition.let] = {nullptr, std::move(value)};
-      binding_.masks.attributes |= 1u << condition.let;
-    }
-    if (!holds) break;
-  }
-  if (holds) {
+  if (conditions_hold(scope, binding_, [&](const Expr& expr) { return is_true(evaluate(expr, scope)); })) {
     const auto plan = make_plan(rule_, graph_, binding_);
     if (!plan) ++misfits_;
     if (plan && plan->changes) report(*plan);

@@ -147,7 +147,7 @@ class ScopeCheck {
     }
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const auto& type = graph_.type(node.inputs[k]);
-      const bool index = left.op == Op::gather && k == 1;
+      const bool index = ops::holds_places(left.op, k);
       if (has_zero(type) || (!index && !value(type))) return false;
     }
     if (!ranks(left, node)) return false;

@@ -169,16 +169,18 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
     case Attr::count_include_pad:
     case Attr::keepdims:
       return static_cast<int64_t>(rng_.below(2));
+    case Attr::causal:
     case Attr::select_last:
+    case Attr::exclusive:
+    case Attr::reset_after:
+    case Attr::reverse:
+    case Attr::upper:
       return static_cast<int64_t>(rng_.below(2));
     case Attr::fmod:
       return int64_t{1};
     case Attr::order:
+    case Attr::blocksize:
       return between(1, 2);
-    case Attr::causal:
-    case Attr::reset_after:
-    case Attr::reverse:
-      return static_cast<int64_t>(rng_.below(2));
     case Attr::heads:
     case Attr::kv_heads:
       return int64_t{0};
@@ -188,6 +190,8 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
       return 0.25 * static_cast<double>(between(1, 4));
     case Attr::softcap:
       return chance(70) ? 0.0 : 2.0;
+    case Attr::diagonal:
+      return between(-1, 1);
     case Attr::gamma:
       return 0.5 * static_cast<double>(between(1, 4));
     case Attr::eps:
@@ -204,7 +208,7 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
     case Attr::scale_w:
       return static_cast<double>(between(1, 3));
     case Attr::mode:
-      return std::string("nearest");
+      return std::string(op == Op::resize ? "nearest" : chance(50) ? "DCR" : "CRD");
     case Attr::coordinates:
       return std::string(chance(50) ? "asymmetric" : "half_pixel");
     case Attr::rounding:
@@ -239,7 +243,7 @@ bool RandomAttributes::complete(Draft& draft) {
     return value.has_value();
   };
   // What operand types depend on.
-  if (!fill(Attr::group) || !fill(Attr::gates)) return false;
+  if (!fill(Attr::group) || !fill(Attr::blocksize) || !fill(Attr::gates)) return false;
   if (draft.op == Op::concat && !fill(Attr::axis)) return false;
   for (size_t k = 0; k < draft.types.size(); ++k) {
     if (draft.types[k]) continue;

@@ -1,22 +1,13 @@
 // Random operand types and attributes for one operator: what fits often enough to be worth trying.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "core/base/rng.h"
-#include "core/ops/op.h"
+#include "core/rules/instance_parts.h"
 
 namespace rlgo::rules {
-
-// An operator with some types and attributes decided, others open.
-struct Draft {
-  ops::Op op = ops::Op::add;
-  std::vector<std::optional<ops::TensorType>> types;
-  ops::Attrs attrs;
-  std::map<ops::Attr, size_t> wanted_lengths;  // of lists that a pattern takes apart
-};
 
 class RandomAttributes {  // draws for one instance
  public:
@@ -44,7 +35,10 @@ class RandomAttributes {  // draws for one instance
   std::optional<ops::Shape> matmul_operand(const Draft& draft, size_t place);
   std::optional<ops::Shape> operand(Draft& draft, size_t place);
   std::optional<ops::AttrValue> attribute(const Draft& draft, const ops::AttrSpec& spec);
-  size_t axes_of(const Draft& draft) const;
+  size_t axes_of(const Draft& draft) const {
+    const size_t axes = window_axes(draft);
+    return axes == 0 ? axes_ : axes;
+  }
   ops::Shape with_image(ops::Shape made, size_t axes);
   ops::Ints window_list(const Draft& draft, ops::Attr key);
   ops::Ints window_pads(const ops::Ints& window, bool below_window);

@@ -12,20 +12,6 @@ using ops::Ints;
 using ops::Op;
 using ops::Shape;
 
-// As many as the lists have that the pattern takes apart or gives, or as an operand has.
-size_t RandomAttributes::axes_of(const Draft& draft) const {
-  for (const auto& [key, count] : draft.wanted_lengths) {
-    if (ops::is_window_list(key)) return count / (key == Attr::pads ? 2 : 1);
-  }
-  for (const auto& [key, value] : draft.attrs.items()) {
-    if (ops::is_window_list(key)) return std::get<Ints>(value).size() / (key == Attr::pads ? 2 : 1);
-  }
-  for (size_t k = 0; k < draft.types.size() && k < 2; ++k) {
-    if (draft.types[k] && draft.types[k]->rank() > 2) return static_cast<size_t>(draft.types[k]->rank() - 2);
-  }
-  return axes_;
-}
-
 // With so many spatial axes behind.
 Shape RandomAttributes::with_image(Shape made, size_t axes) {
   for (size_t d = 0; d < axes; ++d)
@@ -144,6 +130,11 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
         made[2 + d] = image_ % scale == 0 ? image_ / scale : between(1, 2);
       }
       return made;
+    }
+    case Op::depth_to_space:
+    case Op::space_to_depth: {
+      const int64_t block = draft.attrs.i(Attr::blocksize), out = draft.op == Op::space_to_depth ? block : 1;
+      return Shape{between(1, 2), extent() * (out == 1 ? block * block : 1), extent() * out, extent() * out};
     }
     case Op::matmul:
       return matmul_operand(draft, place);

@@ -320,6 +320,7 @@ class Analysis {
         return sum({x, number(1)});
       case Op::reduce_sum:
       case Op::reduce_l1:
+      case Op::cumsum:
         return summed(x);
       case Op::reduce_sum_square:
         return summed(power(x, 2));

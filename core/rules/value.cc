@@ -4,16 +4,15 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "core/base/error.h"
+#include "core/rules/list_functions.h"
 #include "core/rules/open_value.h"
 
 namespace rlgo::rules {
 namespace {
 
 using ops::Ints;
-constexpr int64_t kMaxList = 4096;  // longest list an expression may make
 
 const int64_t* integer(const Val& v) { return std::get_if<int64_t>(&v); }
 const Ints* list(const Val& v) { return std::get_if<Ints>(&v); }
@@ -64,27 +63,38 @@ std::optional<double> combine(Fn op, double a, double b) {
   }
 }
 
+// The domain of ListFunctions: plain numbers.
+struct Numbers {
+  using Value = Val;
+  using Int = int64_t;
+  using List = Ints;
+  static constexpr int64_t kMostItems = rules::kMostItems;
+  static const int64_t* integer(const Val& v) { return rules::integer(v); }
+  static const Ints* list(const Val& v) { return rules::list(v); }
+  static std::optional<int64_t> number(int64_t i) { return i; }
+  static std::optional<bool> equal(int64_t a, int64_t b) { return a == b; }
+  static std::optional<int64_t> combine(Fn fn, int64_t a, int64_t b, bool*) { return rules::combine(fn, a, b); }
+  static int64_t make(int64_t k) { return k; }
+  static Val of(int64_t i) { return i; }
+  static Val of(Ints list) { return list; }
+  static Val truth(bool t) { return t; }
+  static Val open() { return {}; }
+  static Val broadcast(const Ints& a, const Ints& b) {
+    const auto shape = ops::broadcast(ops::Shape(std::span<const int64_t>(a)), ops::Shape(std::span<const int64_t>(b)));
+    return shape ? from_shape(*shape) : Val();
+  }
+};
+
+template <Fn fn>
+Val of_lists(Args args) {
+  return is_open(args) ? ListFunctions(OpenNumbers()).call(fn, args) : ListFunctions(Numbers()).call(fn, args);
+}
+
 template <Fn op>
 Val arithmetic(Args args) {
-  if (is_open(args)) return open_arithmetic(op, args);
-  const auto *la = list(args[0]), *lb = list(args[1]);
-  const auto *ia = integer(args[0]), *ib = integer(args[1]);
-  if (la || lb) {
-    const size_t size = la ? la->size() : lb->size();
-    if (la && lb && la->size() != lb->size()) return {};
-    if ((!la && !ia) || (!lb && !ib)) return {};
-    Ints out;
-    for (size_t k = 0; k < size; ++k) {
-      const auto item = combine(op, la ? (*la)[k] : *ia, lb ? (*lb)[k] : *ib);
-      if (!item) return {};
-      out.push_back(*item);
-    }
-    return out;
-  }
-  if (ia && ib) {
-    const auto result = combine(op, *ia, *ib);
-    return result ? Val(*result) : Val();
-  }
+  const auto whole = is_open(args) ? ListFunctions(OpenNumbers()).arithmetic(op, args[0], args[1])
+                                   : ListFunctions(Numbers()).arithmetic(op, args[0], args[1]);
+  if (whole) return *whole;
   const auto a = number(args[0]), b = number(args[1]);
   if (!a || !b) return {};
   const auto result = combine(op, *a, *b);
@@ -134,132 +144,6 @@ Val minus(Args args) {
   return arithmetic<Fn::subtract>(zero);
 }
 
-Val item(Args args) {
-  if (is_open(args)) return open_item(args);
-  const auto* l = list(args[0]);
-  const auto k = l ? place(args[1], l->size()) : std::nullopt;
-  return k ? Val((*l)[*k]) : Val();
-}
-// Lists and integers, one behind the other.
-Val cat(Args args) {
-  if (is_open(args)) return open_cat(args);
-  Ints out;
-  for (const Val& arg : args) {
-    if (const auto* i = integer(arg)) {
-      out.push_back(*i);
-    } else if (const auto* l = list(arg)) {
-      out.insert(out.end(), l->begin(), l->end());
-    } else {
-      return {};
-    }
-  }
-  return out;
-}
-Val sum(Args args) {
-  if (const auto open = is_open(args) ? to_extents(args[0]) : std::nullopt) {
-    ops::Extent total;
-    for (const ops::Extent& extent : *open) total = total + extent;
-    return from_extent(total);
-  }
-  const auto* l = list(args[0]);
-  if (!l) return {};
-  Val total = int64_t{0};
-  for (int64_t i : *l) total = arithmetic<Fn::add>(std::array<Val, 2>{total, Val(i)});
-  return total;
-}
-Val product(Args args) {
-  if (const auto open = is_open(args) ? to_extents(args[0]) : std::nullopt) return from_extent(ops::product(*open));
-  const auto* l = list(args[0]);
-  if (!l) return {};
-  Val total = int64_t{1};
-  for (int64_t i : *l) total = arithmetic<Fn::multiply>(std::array<Val, 2>{total, Val(i)});
-  return total;
-}
-// index_of(list, item): place of the first such item.
-Val index_of(Args args) {
-  if (is_open(args)) {
-    const auto at = open_place(args);
-    return at && *at < to_extents(args[0])->size() ? Val(static_cast<int64_t>(*at)) : Val();
-  }
-  const auto* l = list(args[0]);
-  const auto* wanted = integer(args[1]);
-  if (!l || !wanted) return {};
-  const auto at = std::ranges::find(*l, *wanted);
-  return at == l->end() ? Val() : Val(static_cast<int64_t>(at - l->begin()));
-}
-Val has(Args args) {
-  if (is_open(args)) {
-    const auto at = open_place(args);
-    return at ? Val(*at < to_extents(args[0])->size()) : Val();
-  }
-  const auto* l = list(args[0]);
-  const auto* wanted = integer(args[1]);
-  return l && wanted ? Val(std::ranges::find(*l, *wanted) != l->end()) : Val();
-}
-// iota(n) = [0, 1, .., n-1]
-Val iota(Args args) {
-  const auto* n = integer(args[0]);
-  if (!n || *n < 0 || *n > kMaxList) return {};
-  Ints out(static_cast<size_t>(*n));
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
-Val repeat(Args args) {
-  const auto *v = integer(args[0]), *n = integer(args[1]);
-  return v && n && *n >= 0 && *n <= kMaxList ? Val(Ints(static_cast<size_t>(*n), *v)) : Val();
-}
-// pick(list, places): [list[p] for p in places]; transpose(transpose(x, q), p) has the perm pick(q, p).
-Val pick(Args args) {
-  if (is_open(args)) return open_pick(args);
-  const auto *l = list(args[0]), *places = list(args[1]);
-  if (!l || !places) return {};
-  Ints out;
-  for (int64_t p : *places) {
-    const auto k = place(Val(p), l->size());
-    if (!k) return {};
-    out.push_back((*l)[*k]);
-  }
-  return out;
-}
-Val inverse(Args args) {
-  const auto* perm = list(args[0]);
-  if (!perm) return {};
-  Ints out(perm->size(), -1);
-  for (size_t k = 0; k < perm->size(); ++k) {
-    const int64_t p = (*perm)[k];
-    if (p < 0 || p >= static_cast<int64_t>(perm->size()) || out[static_cast<size_t>(p)] >= 0) return {};
-    out[static_cast<size_t>(p)] = static_cast<int64_t>(k);
-  }
-  return out;
-}
-// set(list, place, item)
-Val set_item(Args args) {
-  if (is_open(args)) return open_set(args);
-  const auto* l = list(args[0]);
-  const auto* value = integer(args[2]);
-  const auto k = l ? place(args[1], l->size()) : std::nullopt;
-  if (!k || !value) return {};
-  Ints out = *l;
-  out[*k] = *value;
-  return out;
-}
-// sub(list, begin, end)
-Val sub(Args args) {
-  const auto open = is_open(args) ? to_extents(args[0]) : std::nullopt;
-  const auto* l = list(args[0]);
-  const auto *begin = integer(args[1]), *end = integer(args[2]);
-  const auto size = static_cast<int64_t>(open ? open->size() : l ? l->size() : 0);
-  if ((!open && !l) || !begin || !end || *begin < 0 || *begin > *end || *end > size) return {};
-  if (open) return from_extents({open->begin() + *begin, open->begin() + *end});
-  return Ints(l->begin() + *begin, l->begin() + *end);
-}
-Val broadcast(Args args) {
-  if (is_open(args)) return open_broadcast(args);
-  const auto *a = list(args[0]), *b = list(args[1]);
-  if (!a || !b) return {};
-  const auto shape = ops::broadcast(ops::Shape(std::span<const int64_t>(*a)), ops::Shape(std::span<const int64_t>(*b)));
-  return shape ? from_shape(*shape) : Val();
-}
 // near(a, b): equal up to the rounding of 32-bit numbers.
 Val near(Args args) {
   const auto a = number(args[0]), b = number(args[1]);
@@ -275,12 +159,6 @@ Val root(Args args) {
   const auto x = number(args[0]);
   return x && *x >= 0 ? Val(std::sqrt(*x)) : Val();
 }
-Val length(Args args) {
-  if (const auto* open = std::get_if<OpenInts>(&args[0])) return static_cast<int64_t>(open->extents->size());
-  const auto* l = list(args[0]);
-  return l ? Val(static_cast<int64_t>(l->size())) : Val();
-}
-
 constexpr int kAny = 64;
 constexpr auto kFunctions = std::to_array<Function>({
     {Fn::rank, "rank", 1, 1, true, nullptr},
@@ -294,7 +172,7 @@ constexpr auto kFunctions = std::to_array<Function>({
     {Fn::is_float, "float", 1, 1, true, nullptr},     // elements are floating-point numbers
     {Fn::count, "count", 1, 1, true, nullptr},        // of a sequence, or outputs of a split
     {Fn::total, "total", 1, 1, true, nullptr},  // has a value whatever the model reads: an input, a weight, a number
-    {Fn::len, "len", 1, 1, false, length},
+    {Fn::len, "len", 1, 1, false, of_lists<Fn::len>},
     {Fn::logical_or, "or", 2, 2, false, either},
     {Fn::logical_and, "and", 2, 2, false, both},
     {Fn::logical_not, "not", 1, 1, false, negate_truth},
@@ -310,21 +188,21 @@ constexpr auto kFunctions = std::to_array<Function>({
     {Fn::divide, "/", 2, 2, false, arithmetic<Fn::divide>},
     {Fn::remainder, "%", 2, 2, false, arithmetic<Fn::remainder>},
     {Fn::negate, "neg", 1, 1, false, minus},
-    {Fn::item, "[]", 2, 2, false, item},
+    {Fn::item, "[]", 2, 2, false, of_lists<Fn::item>},
     {Fn::min, "min", 2, 2, false, arithmetic<Fn::min>},
     {Fn::max, "max", 2, 2, false, arithmetic<Fn::max>},
-    {Fn::cat, "cat", 1, kAny, false, cat},
-    {Fn::sum, "sum", 1, 1, false, sum},
-    {Fn::product, "product", 1, 1, false, product},
-    {Fn::index_of, "index_of", 2, 2, false, index_of},
-    {Fn::has, "has", 2, 2, false, has},
-    {Fn::iota, "iota", 1, 1, false, iota},
-    {Fn::repeat, "repeat", 2, 2, false, repeat},
-    {Fn::pick, "pick", 2, 2, false, pick},
-    {Fn::inverse, "inverse", 1, 1, false, inverse},
-    {Fn::set, "set", 3, 3, false, set_item},
-    {Fn::sub, "sub", 3, 3, false, sub},
-    {Fn::broadcast, "broadcast", 2, 2, false, broadcast},
+    {Fn::cat, "cat", 1, kAny, false, of_lists<Fn::cat>},
+    {Fn::sum, "sum", 1, 1, false, of_lists<Fn::sum>},
+    {Fn::product, "product", 1, 1, false, of_lists<Fn::product>},
+    {Fn::index_of, "index_of", 2, 2, false, of_lists<Fn::index_of>},
+    {Fn::has, "has", 2, 2, false, of_lists<Fn::has>},
+    {Fn::iota, "iota", 1, 1, false, of_lists<Fn::iota>},
+    {Fn::repeat, "repeat", 2, 2, false, of_lists<Fn::repeat>},
+    {Fn::pick, "pick", 2, 2, false, of_lists<Fn::pick>},
+    {Fn::inverse, "inverse", 1, 1, false, of_lists<Fn::inverse>},
+    {Fn::set, "set", 3, 3, false, of_lists<Fn::set>},
+    {Fn::sub, "sub", 3, 3, false, of_lists<Fn::sub>},
+    {Fn::broadcast, "broadcast", 2, 2, false, of_lists<Fn::broadcast>},
     {Fn::near, "near", 2, 2, false, near},
     {Fn::choose, "if", 3, 3, false, choose},
     {Fn::sqrt, "sqrt", 1, 1, false, root},

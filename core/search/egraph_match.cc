@@ -120,9 +120,8 @@ void EMatcher::match_sequence(size_t index, const LeftNode& pattern, std::span<c
   const Operand& wanted = pattern.operands[operand];
   auto& sequence = binding_.sequences[wanted.index];
   if (binding_.masks.sequences >> wanted.index & 1u) {
-    if (input + sequence.size() > inputs.size()) return;
-    if (!std::equal(sequence.begin(), sequence.end(), inputs.begin() + static_cast<ptrdiff_t>(input))) return;
-    match_list(index, pattern, inputs, operand + 1, input + sequence.size());
+    const auto length = rules::bound_length(binding_, wanted.index, inputs.subspan(input));
+    if (length) match_list(index, pattern, inputs, operand + 1, input + *length);
     return;
   }
   const auto saved = binding_.masks;
@@ -136,30 +135,8 @@ void EMatcher::match_sequence(size_t index, const LeftNode& pattern, std::span<c
 }
 
 bool EMatcher::assign(int pattern, NodeId id) {
-  if (binding_.masks.nodes >> pattern & 1u) return binding_.nodes[pattern] == id;
-  const Node& node = egraph_.graph().node(id);
-  const LeftNode& left = rule_.left[pattern];
-  if (!rules::may_stand_for(rule_, left, node)) return false;
-  for (size_t k = 0; k < rule_.left.size(); ++k) {
-    if ((binding_.masks.nodes >> k & 1u) && binding_.nodes[k] == id) return false;
-  }
-  binding_.nodes[pattern] = id;
-  binding_.masks.nodes |= 1u << pattern;
-  return true;
-}
-
-bool EMatcher::conditions_hold() {
-  const rules::Scope scope{rule_, egraph_.graph(), binding_};
-  if (!rules::deferred_tests_hold(scope)) return false;
-  for (const auto& condition : rule_.conditions) {
-    if (condition.let < 0) {
-      if (!holds(condition.expr, scope)) return false;
-      continue;
-    }
-    binding_.attributes[condition.let] = {nullptr, rules::evaluate(condition.expr, scope)};
-    binding_.masks.attributes |= 1u << condition.let;
-  }
-  return true;
+  return rules::may_stand_for(rule_, rule_.left[pattern], egraph_.graph().node(id)) &&
+         rules::bind_node(rule_, pattern, id, binding_);
 }
 
 uint64_t EMatcher::place() const {
@@ -185,7 +162,10 @@ void EMatcher::finish() {
   const uint64_t hash = place();
   if (wanted_ && !wanted_(hash)) return;
   const auto saved = binding_.masks;
-  if (conditions_hold()) {
+  const rules::Scope scope{rule_, egraph_.graph(), binding_};
+  const bool fits = rules::deferred_tests_hold(scope) &&
+                    rules::conditions_hold(scope, binding_, [&](const Expr& expr) { return holds(expr, scope); });
+  if (fits) {
     const auto plan = rules::make_plan(rule_, egraph_.graph(), binding_);
     if (plan && plan->changes) ended_ = sink_(hash, *plan);
   }

@@ -33,7 +33,6 @@ class EMatcher {
   void match_sequence(size_t index, const rules::LeftNode& pattern, std::span<const graph::Value> inputs,
                       size_t operand, size_t input);
   bool assign(int pattern, graph::NodeId id);
-  bool conditions_hold();
   void finish();
   uint64_t place() const;
 

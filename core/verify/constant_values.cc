@@ -73,6 +73,8 @@ bool is_rounded(const Graph& graph, NodeId id) {
     case Op::round:
     case Op::sign:
     case Op::thresholded_relu:
+    case Op::trilu:
+    case Op::one_hot:
     case Op::equal:
     case Op::less:
     case Op::less_equal:

@@ -1,7 +1,5 @@
 // BERT base encoder (Devlin et al. 2018) in eval mode, and a toy encoder of the same layers. No attention mask: every
 // token is read. The wiring is that of the paper; TASO's and TENSAT's examples leave the attention branches dead.
-#include <cmath>
-
 #include "core/base/error.h"
 #include "core/zoo/builder.h"
 
@@ -28,26 +26,14 @@ constexpr double kEps = 1e-12;
 constexpr double kSharp = 2.0;  // of queries and keys
 constexpr double kStep = 0.4;   // of what is added to the residual stream
 
-// [B,S,H] -> [B,heads,S,H/heads] with perm {0,2,1,3}; [B,heads,H/heads,S] with {0,2,3,1}.
-Value split_heads(Builder& b, Value x, int64_t heads, Ints perm) {
-  const auto shape = b.shape(x);
-  const Value parts = b.op(Op::reshape, {x}, {{Attr::shape, Ints{shape[0], shape[1], heads, shape[2] / heads}}});
-  return b.op(Op::transpose, {parts}, {{Attr::perm, std::move(perm)}});
-}
-
-// Softmax(Q K^T / sqrt(d)) V over all heads; x[B,S,H] -> [B,S,H].
+// x[B,S,H] -> [B,S,H].
 Value self_attention(Builder& b, const std::string& name, Value x, const EncoderSize& size) {
-  const auto shape = b.shape(x);
-  const Value q = split_heads(b, b.linear_add(name + ".self.query", x, size.hidden, kSharp), size.heads, {0, 2, 1, 3});
-  const Value k = split_heads(b, b.linear_add(name + ".self.key", x, size.hidden, kSharp), size.heads, {0, 2, 3, 1});
-  const Value v = split_heads(b, b.linear_add(name + ".self.value", x, size.hidden), size.heads, {0, 2, 1, 3});
-  const auto width = size.hidden / size.heads;
-  const double scale = 1.0 / std::sqrt(static_cast<double>(width));
-  const Value factor = b.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, scale}});
-  const Value scores = b.op(Op::mul, {b.op(Op::matmul, {q, k}), factor});
-  const Value probabilities = b.op(Op::softmax, {scores}, {{Attr::axis, int64_t{3}}});
-  const Value mixed = b.op(Op::transpose, {b.op(Op::matmul, {probabilities, v})}, {{Attr::perm, Ints{0, 2, 1, 3}}});
-  return b.op(Op::reshape, {mixed}, {{Attr::shape, Ints{shape[0], shape[1], shape[2]}}});
+  const auto part = [&](const char* which, double gain, Ints perm) {
+    return b.split_heads(b.linear_add(name + ".self." + which, x, size.hidden, gain), size.heads, std::move(perm));
+  };
+  const Value q = part("query", kSharp, {0, 2, 1, 3});
+  const Value k = part("key", kSharp, {0, 2, 3, 1});
+  return b.attention(q, k, part("value", 1.0, {0, 2, 1, 3}));
 }
 
 Value encoder_layer(Builder& b, const std::string& name, Value x, const EncoderSize& size) {

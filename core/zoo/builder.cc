@@ -1,6 +1,7 @@
 #include "core/zoo/builder.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
@@ -93,6 +94,26 @@ Value Builder::layer_norm(const std::string& name, Value x, double eps) {
   const Value bias = weight(name + ".bias", features, 0.1);
   const auto axis = static_cast<int64_t>(shape(x).size()) - 1;
   return op(Op::layer_norm, {x, scale, bias}, {{Attr::axis, axis}, {Attr::eps, eps}}, name);
+}
+
+Value Builder::split_heads(Value x, int64_t heads, Ints perm) {
+  const auto from = shape(x);
+  const Value parts = op(Op::reshape, {x}, {{Attr::shape, Ints{from[0], from[1], heads, from[2] / heads}}});
+  return op(Op::transpose, {parts}, {{Attr::perm, std::move(perm)}});
+}
+
+Value Builder::attention(Value q, Value k, Value v, std::optional<Value> mask) {
+  const auto heads = shape(q);
+  const double scale = 1.0 / std::sqrt(static_cast<double>(heads[3]));
+  const Value factor = op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, scale}});
+  Value scores = op(Op::mul, {op(Op::matmul, {q, k}), factor});
+  if (mask) {
+    const double lowest = std::numeric_limits<float>::lowest();
+    scores = op(Op::where, {*mask, scores, op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, lowest}})});
+  }
+  const Value probabilities = op(Op::softmax, {scores}, {{Attr::axis, int64_t{3}}});
+  const Value mixed = op(Op::transpose, {op(Op::matmul, {probabilities, v})}, {{Attr::perm, Ints{0, 2, 1, 3}}});
+  return op(Op::reshape, {mixed}, {{Attr::shape, Ints{heads[0], heads[2], heads[1] * heads[3]}}});
 }
 
 graph::Graph Builder::finish(const std::string& output_name, Value output) {

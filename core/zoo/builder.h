@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -59,6 +60,11 @@ class Builder {
   Value linear_add(const std::string& name, Value x, int64_t outputs, double gain = 1.0);
   // Over the last axis.
   Value layer_norm(const std::string& name, Value x, double eps);
+  // [B,S,H] -> [B,heads,S,H/heads] with perm {0,2,1,3}; [B,heads,H/heads,S] with {0,2,3,1}.
+  Value split_heads(Value x, int64_t heads, ops::Ints perm);
+  // Softmax(Q K^T / sqrt(d)) V over all heads; q and v [B,heads,S,d], k [B,heads,d,S] -> [B,S,heads*d]. `mask` [S,S]:
+  // which tokens (columns) a token (row) reads; none: all.
+  Value attention(Value q, Value k, Value v, std::optional<Value> mask = {});
   Value op(ops::Op op, std::initializer_list<Value> inputs, const ops::Attrs& attrs = {}, std::string name = {}) {
     return editor_.op(op, inputs, attrs, std::move(name));
   }

@@ -1,8 +1,6 @@
 // Transformers that normalise before attention and feed-forward layer, in eval mode: ViT-B/16 (Dosovitskiy et al. 2021)
 // as torchvision's vit_b_16, and GPT-2 (Radford et al. 2019) as transformers' GPT2Model, without a language model head
 // (whose weights are the embedding's). Queries, keys and values are one matmul, then split, as both compute them.
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include "core/base/error.h"
@@ -17,8 +15,7 @@ using ops::Op;
 
 constexpr int64_t kHidden = 768;
 constexpr int64_t kHeads = 12;
-constexpr int64_t kWidth = kHidden / kHeads;  // of a head
-constexpr int64_t kInner = 3072;              // width of the feed-forward layer
+constexpr int64_t kInner = 3072;  // width of the feed-forward layer
 // Sharp attention and short steps along the residual stream keep the tokens apart, so that a wrong rewrite shows.
 constexpr double kSharp = 1.5;
 constexpr double kStep = 0.4;
@@ -33,32 +30,14 @@ constexpr Style kVit{"ln_1", "self_attention.in_proj", "self_attention.out_proj"
                      1e-6};
 constexpr Style kGpt2{"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj", "tanh", 1e-5};
 
-// [B,S,H] -> [B,heads,S,H/heads] with perm {0,2,1,3}; [B,heads,H/heads,S] with {0,2,3,1}.
-Value split_heads(Builder& b, Value x, Ints perm) {
-  const auto shape = b.shape(x);
-  const Value parts = b.op(Op::reshape, {x}, {{Attr::shape, Ints{shape[0], shape[1], kHeads, kWidth}}});
-  return b.op(Op::transpose, {parts}, {{Attr::perm, std::move(perm)}});
-}
-
 // x[B,S,H] -> [B,S,H]. `mask` [S,S]: which tokens (columns) a token (row) reads; none: all.
 Value attention(Builder& b, const std::string& name, const Style& style, Value x, std::optional<Value> mask) {
-  const auto shape = b.shape(x);
   const Value all = b.linear_add(name + style.in_proj, x, 3 * kHidden, kSharp);
   const auto parts = b.op(Op::split, {all}, {{Attr::axis, int64_t{2}}, {Attr::sizes, Ints{kHidden, kHidden, kHidden}}});
-  const Value q = split_heads(b, parts, {0, 2, 1, 3});
-  const Value k = split_heads(b, {parts.node, 1}, {0, 2, 3, 1});
-  const Value v = split_heads(b, {parts.node, 2}, {0, 2, 1, 3});
-  const double scale = 1.0 / std::sqrt(static_cast<double>(kWidth));
-  const Value factor = b.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, scale}});
-  Value scores = b.op(Op::mul, {b.op(Op::matmul, {q, k}), factor});
-  if (mask) {
-    const double lowest = std::numeric_limits<float>::lowest();
-    scores = b.op(Op::where, {*mask, scores, b.op(Op::fill, {}, {{Attr::shape, Ints{}}, {Attr::value, lowest}})});
-  }
-  const Value probabilities = b.op(Op::softmax, {scores}, {{Attr::axis, int64_t{3}}});
-  const Value mixed = b.op(Op::transpose, {b.op(Op::matmul, {probabilities, v})}, {{Attr::perm, Ints{0, 2, 1, 3}}});
-  const Value joined = b.op(Op::reshape, {mixed}, {{Attr::shape, Ints{shape[0], shape[1], kHidden}}});
-  return b.linear_add(name + style.out_proj, joined, kHidden, kStep);
+  const Value q = b.split_heads(parts, kHeads, {0, 2, 1, 3});
+  const Value k = b.split_heads({parts.node, 1}, kHeads, {0, 2, 3, 1});
+  const Value v = b.split_heads({parts.node, 2}, kHeads, {0, 2, 1, 3});
+  return b.linear_add(name + style.out_proj, b.attention(q, k, v, mask), kHidden, kStep);
 }
 
 Value block(Builder& b, const std::string& name, const Style& style, Value x, std::optional<Value> mask) {

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "docs/*.*", "examples/*.*", "results/**/*.md", "results/**/*.svg", "results/**/*.png", "results/**/*.csv", "results/**/*.tsv"]
+PAGES = ["CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "docs/*.*", "docs/rules/*.svg", "examples/*.*", "results/**/*.md", "results/**/*.svg", "results/**/*.png", "results/**/*.csv", "results/**/*.tsv"]
 
 
 def gather(stage):

@@ -57,7 +57,7 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   optimise::declare(o, r.config.cost);
   optimise::declare_details(o, r.config.cost);
   o.alias("threads", "cost.threads");
-  o.text("device", r.config.device, "cpu, cuda, auto: of the libtorch target");
+  o.text("device", r.config.device, "cpu, cuda, cuda:N, auto: of the targets libtorch and cuda");
   optimise::declare_details(o, r.options);
 }
 

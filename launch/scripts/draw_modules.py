@@ -20,7 +20,7 @@ FLOORS = [
         "core/mdp": "observation, action, step"}),
     ("Optimising", "one model faster, with evidence", {
         "core/optimise": "candidates, checks, result", "core/search": "TASO, anneal, window, ...", "core/measure": "runtimes as processes",
-        "core/exec": "LibTorch runs and times", "core/verify": "the same? constants", "core/evaluate": "runs graphs", "core/cost": "prices of operators", "core/report": "HTML, JSON", "core/draw": "graphs and charts"}),
+        "core/exec": "LibTorch runs and times", "core/gpu": "cuDNN, cuBLASLt, kernels", "core/verify": "the same? constants", "core/evaluate": "runs graphs", "core/cost": "prices of operators", "core/report": "HTML, JSON", "core/draw": "graphs and charts"}),
     ("Rules", "made, proved, matched, applied", {
         "core/rulegen/generate": "enumerates graphs", "core/rulegen/taso": "reads TASO's rules", "core/rulegen/prove": "e-graph, Z3 certificates",
         "core/rulegen/check": "exact checks", "core/rulegen/semantics": "what operators mean", "core/rules": "language, matcher"}),
@@ -29,6 +29,12 @@ FLOORS = [
         "core/options": "command line, help", "core/base": "errors, files, hashes"}),
 ]
 WIDTH, LEFT, BOX, GAP, ROW, HEAD = 1190, 236, 200, 12, 50, 22
+STYLE = (".floor{fill:#f4f6f8;stroke:#c9d1d9}.module{fill:#fff;stroke:#57606a}.learned{fill:#ddf4ff;stroke:#0072b2}.title{font:bold 16px sans-serif}"
+         ".head{font:bold 14px sans-serif}.name{font:bold 13px monospace}.what{font:12px sans-serif;fill:#57606a}"
+         ".arrow{fill:none;stroke:#0072b2;stroke-width:1.4;marker-end:url(#head)}")  # fmt: skip
+FRAME = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n<!-- made by launch/scripts/{maker} -->\n'
+         '<style>{style}</style>\n<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+         '<path d="M0 0L8 4L0 8z" fill="#0072b2"/></marker></defs>\n<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n')  # fmt: skip
 COLUMNS = (WIDTH - LEFT - 90) // (BOX + GAP)
 
 
@@ -73,11 +79,7 @@ def draw():
         start, end = (middles[f][0] + middles[f][1] / 2 + 7 * lane - 14 for f in (a, b))
         edge = WIDTH - 78
         out.append(f'<path class="arrow" d="M{edge} {start} H{x} V{end} H{edge + 6}"><title>{escape(", ".join(users))}</title></path>')
-    style = (".floor{fill:#f4f6f8;stroke:#c9d1d9}.module{fill:#fff;stroke:#57606a}.title{font:bold 16px sans-serif}.name{font:bold 13px monospace}"
-             ".what{font:12px sans-serif;fill:#57606a}.arrow{fill:none;stroke:#0072b2;stroke-width:1.4;marker-end:url(#head)}")
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}">\n<!-- made by launch/scripts/draw_modules.py -->\n'
-            f'<style>{style}</style>\n<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-            '<path d="M0 0L8 4L0 8z" fill="#0072b2"/></marker></defs>\n<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(out) + "\n</svg>\n")
+    return FRAME.format(width=WIDTH, height=top, maker="draw_modules.py", style=STYLE, body="\n".join(out))
 
 
 def main():

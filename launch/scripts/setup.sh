@@ -11,8 +11,10 @@
 # no LibTorch, MPI, HDF5; a later call without it adds them. With RLGO_SETUP_TESTS=1 also what checks the sources (launch/test.sh asks for it):
 # clang-format, clang-tidy. With RLGO_SETUP_SLURM=1 also what the tests of clusters need (13 MB): slurm-wlm, munge,
 # iproute2. With RLGO_SETUP_REFERENCES=1 also cache/references: reference implementations of the zoo's graphs, LightGBM, NNSmith,
-# other optimisers (430 MB), for tests/interop/zoo_references*.py and tests/fuzz/nnsmith_nightly.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
-# cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py. With
+# other optimisers, the runtimes OpenCV, tract, MNN and ncnn (740 MB), for tests/interop/zoo_references*.py, tests/fuzz/nnsmith_nightly.py
+# and tests/core/measure/runtimes.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
+# cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py. With RLGO_SETUP_CORPUS=1 also
+# cache/references and cache/corpus (0.6 GB): what tests/interop/_models.py makes the corpus of public models with. With
 # RLGO_SETUP_TESTS=1 (launch/test.sh) also cache/site: MkDocs (170 MB), which builds the documentation site.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made next to their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
@@ -34,6 +36,8 @@ VENV=$RLGO_CACHE/venv
 ONNX=$RLGO_CACHE/onnx-$ONNX_VERSION
 REFERENCES=$RLGO_CACHE/references
 REFERENCE_LIST=$RLGO_ROOT/launch/requirements-references.txt
+CORPUS=$RLGO_CACHE/corpus
+CORPUS_LIST=$RLGO_ROOT/launch/requirements-corpus.txt
 TENSORFLOW=$RLGO_CACHE/tensorflow
 TENSORFLOW_LIST=$RLGO_ROOT/launch/requirements-tensorflow.txt
 SITE=$RLGO_CACHE/site
@@ -89,7 +93,9 @@ onnx_done() { has_stamp "$ONNX" "$(onnx_stamp)" && [ -f "$ONNX/lib/libonnx.a" ];
 
 list_stamp() { grep -hv '^ *\(#\|$\)' "$1" | sha256sum | cut -c1-64; }
 
-references_done() { [ -z "${RLGO_SETUP_REFERENCES:-}" ] || has_stamp "$REFERENCES" "$(list_stamp "$REFERENCE_LIST")"; }
+references_done() { [ -z "${RLGO_SETUP_REFERENCES:-}${RLGO_SETUP_CORPUS:-}" ] || has_stamp "$REFERENCES" "$(list_stamp "$REFERENCE_LIST")"; }
+
+corpus_done() { [ -z "${RLGO_SETUP_CORPUS:-}" ] || has_stamp "$CORPUS" "$(list_stamp "$CORPUS_LIST")"; }
 
 site_done() { [ -z "${RLGO_SETUP_TESTS:-}" ] || has_stamp "$SITE" "$(list_stamp "$SITE_LIST")"; }
 
@@ -160,13 +166,15 @@ make_onnx() {
   replace "$work/onnx" "$ONNX"
 }
 
-make_references() {
-  say "fetching reference implementations of the zoo's graphs"
+# make_folder FOLDER LIST: packages next to those of the environment.
+make_folder() {
+  local name
+  name=$(basename "$1")
+  say "fetching the packages of $(basename "$2")"
   run_step "$RLGO_CACHE/setup.log" "pip install (is PyPI reached?)" "$VENV/bin/python3" -m pip install --no-deps \
-    --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 --target "$work/references" \
-    -r "$REFERENCE_LIST"
-  list_stamp "$REFERENCE_LIST" >"$work/references/.rlgo-stamp"
-  replace "$work/references" "$REFERENCES"
+    --no-cache-dir --only-binary=:all: --disable-pip-version-check --no-input --retries 5 --target "$work/$name" -r "$2"
+  list_stamp "$2" >"$work/$name/.rlgo-stamp"
+  replace "$work/$name" "$1"
 }
 
 # make_environment FOLDER LIST: a Python environment of its own.
@@ -202,7 +210,7 @@ fi
 if [ "${RLGO_CUDA:-auto}" = on ] && [ -z "$(cuda_toolkit)" ]; then
   die "RLGO_CUDA=on, but no CUDA 13 toolkit was found; set CUDA_HOME"
 fi
-if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done && tensorflow_done && site_done; then
+if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done && corpus_done && tensorflow_done && site_done; then
   exit 0
 fi
 
@@ -239,7 +247,8 @@ fi
 set +m
 for job in "${jobs[@]}"; do wait "$job" || exit 1; done
 jobs=()
-references_done || make_references
+references_done || make_folder "$REFERENCES" "$REFERENCE_LIST"
+corpus_done || make_folder "$CORPUS" "$CORPUS_LIST"
 tensorflow_done || make_environment "$TENSORFLOW" "$TENSORFLOW_LIST"
 site_done || make_environment "$SITE" "$SITE_LIST"
 say "set-up done ($RLGO_CACHE)"

@@ -94,7 +94,8 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, signalled);
   if (!first_costs) return 0;
   RunConfig here = config;
-  here.device = "cpu";  // whole-graph times for R4 are taken where the actor is
+  // Whole-graph times for R4 are taken where the actor is; --target cuda has GPUs only.
+  if (config.cost.target.runtime != "cuda") here.device = "cpu";
   auto graphs = learner::load_graphs(config.model, config.env.reward == env::Reward::measured);
   const auto rules = rules::choose_rules(config.rules);
   Prices prices;

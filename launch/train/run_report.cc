@@ -6,6 +6,7 @@
 #include "core/cost/table.h"
 #include "core/exec/measure.h"
 #include "core/exec/measured_cost.h"
+#include "core/gpu/runtime.h"
 #include "core/rules/rule_choice.h"
 #include "launch/revision.h"
 #include "launch/target.h"
@@ -35,11 +36,13 @@ void write_run_report(const learner::RunFolder& folder) {
   std::shared_ptr<cost::CostModel> cost;
   if (config.cost.kind == CostKind::analytic) {
     cost = cost::analytic_cost(config.cost.profile);
-  } else if (config.cost.target.runtime == "libtorch") {
+  } else if (config.cost.target.is_own()) {
     // Prices of that run only: where the table is another machine's, operators stay without one.
-    auto table = std::make_shared<cost::TableCost>(
-        exec::measured_origin(exec::resolve_device(config.device), exec::MeasureOptions{config.cost.timing}));
     try {
+      auto table = std::make_shared<cost::TableCost>(
+          config.cost.target.runtime == "cuda"
+              ? gpu::measured_origin(gpu::gpu_for(config.device))
+              : exec::measured_origin(exec::resolve_device(config.device), exec::MeasureOptions{config.cost.timing}));
       table->load(folder.costs());
       cost = table;
     } catch (const Error&) {

@@ -53,7 +53,7 @@ void Aggregator::pass_on(const comm::Incoming& message) {
 }
 
 void Aggregator::hand_out(const comm::Incoming& message) {
-  auto order = comm::decode_fan_out(message.payload);
+  auto order = comm::decode<comm::FanOut>(message.payload);
   if (order.newest_only) {
     mailbox_.publish(order.ranks, order.tag, std::make_shared<const std::string>(std::move(order.payload)));
   } else {

@@ -104,13 +104,13 @@ class PlayedActor {
       stopped_ = true;
       beat(Tag::goodbye);
     } else if (message.tag == Tag::weights) {
-      const auto weights = comm::decode_weights(message.payload);
+      const auto weights = comm::decode<comm::Weights>(message.payload);
       if (weights.version != version_) sent_ = 0;
       version_ = weights.version;
       quota_ = weights.quota_steps;
       told_ = false;
     } else if (message.tag == Tag::quota) {
-      const auto quota = comm::decode_quota(message.payload);
+      const auto quota = comm::decode<comm::Quota>(message.payload);
       if (quota.version != version_) return;
       quota_ = quota.quota_steps;
       told_ = false;

@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+from . import halves
 from .means import geometric_mean, interval
 
 
@@ -55,10 +56,14 @@ class Recorded:
         """Of the rlgo whose runs made the figures of a folder."""
         return ", ".join(r[:7] for r in re.search(r"rlgo ([0-9a-f, ]+), analysis", self.text(f"{folder}/README.md")).group(1).split(", "))
 
-    def peers(self):
-        """(group, peer, threads) -> ratios to the original, 1 where the peer leaves a model as it is; and the peer that is rlgo's default."""
-        found = Found()
-        for row in self.rows("peers/peers.csv"):
+    def peers(self, half=None, raced_by=None):
+        """(group, peer, threads) -> ratios to the original, 1 where the peer leaves a model as it is; and the peer that is rlgo's default.
+        Only models of a half of the corpus, or that a further peer raced on with as many threads, where these are given."""
+        rows, found = self.rows("peers/peers.csv"), Found()
+        raced = {(row["model"], row["threads"]) for row in rows if row["peer"] == raced_by and row["ratio"]}
+        for row in rows:
+            if (half and halves.half(row["group"], row["model"]) != half) or (raced_by and (row["model"], row["threads"]) not in raced):
+                continue
             ratio = 1.0 if row["unchanged"] in ("1", "1.0") else float(row["ratio"]) if row["ratio"] else None
             if row["peer"] != "original" and ratio is not None:
                 found.setdefault((row["group"], row["peer"], int(row["threads"])), []).append(ratio)

@@ -56,6 +56,20 @@ def a_driver_that_libtorch_cannot_use(folder):
     assert "lists no GPU" in refused(folder / "none", *RUN, "--device", "cuda", env=driver(folder / "none", 0))
 
 
+def target_cuda(folder):
+    """--target cuda fails at once: no driver, one that is too old, no GPU of that number; it needs no CUDA part of LibTorch"""
+    target = [*RUN, "--target", "cuda"]
+    for device in ([], ["--device", "cpu"]):
+        said = refused(folder, *target, *device)
+        assert re.search("--target cuda: NVIDIA's driver is missing .*or take another --target$", said), said
+    search = ["search", "--graph", "toy_conv", "--methods", "greedy", "--cost", "measured", "--target", "cuda"]
+    env = driver(folder / "cuda", 1)
+    said = refused(folder, *search, env=env)
+    assert re.search("--target cuda: .*(too old: it runs CUDA 12.8, --target cuda needs 13.0|built without CUDA).*or take another --target$", said), said
+    assert "there is no GPU 3: this process sees 1, numbered 0" in refused(folder, *search, "--device", "cuda:3", env=env)
+    assert "cuda (a GPU with cuDNN and cuBLASLt)" in " ".join(rlgo("--help", cwd=folder).stdout.split())
+
+
 def srun_without_mpi(folder):
     """N copies that MPI does not connect do not become N runs"""
     step = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}
@@ -83,4 +97,4 @@ def written_words(_):
 
 
 if __name__ == "__main__":
-    main(words, no_gpu, a_driver_that_libtorch_cannot_use, srun_without_mpi, written_words)
+    main(words, no_gpu, a_driver_that_libtorch_cannot_use, target_cuda, srun_without_mpi, written_words)

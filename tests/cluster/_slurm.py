@@ -1,4 +1,4 @@
-"""A Slurm of one node for tests: munge key, configuration, state and logs in a folder of its own, everything ends with it."""
+"""A Slurm of one or more nodes on this host for tests: munge key, configuration, state and logs in a folder of its own, everything ends with it."""
 import os
 import shutil
 import socket
@@ -17,17 +17,16 @@ CONFIGURATION = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ctld_port}
-SlurmdPort={d_port}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -45,9 +44,9 @@ SlurmctldParameters=preempt_send_user_signal
 KillWait=20
 MinJobAge=3600
 OverTimeLimit=0
-NodeName={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
-PartitionName=low Nodes={host} Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=40
-PartitionName=high Nodes={host} MaxTime=INFINITE State=UP PriorityTier=2 PreemptMode=OFF
+{nodes}
+PartitionName=low Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=40
+PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptMode=OFF
 """
 
 
@@ -62,10 +61,15 @@ def free_ports(count):
 
 
 class Slurm:
-    """with Slurm(folder) as slurm: slurm.run("sbatch", ...). Skips the test, with the reason, where it does not start."""
+    """with Slurm(folder) as slurm: slurm.run("sbatch", ...). Skips the test, with the reason, where it does not start.
 
-    def __init__(self, folder):
+    Several nodes are several slurmd on this host: each has its host name, its port and its four processors.
+    """
+
+    def __init__(self, folder, nodes=1):
         self.folder = Path(folder)
+        host = socket.gethostname().split(".")[0]
+        self.nodes = [host] if nodes == 1 else [f"{host}-{k}" for k in range(nodes)]
         self.processes = []
         missing = [name for name in PROGRAMS if self.path_of(name) is None]
         if missing:
@@ -86,29 +90,32 @@ class Slurm:
             raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
         return done.stdout
 
-    def start(self, name, *arguments):
-        with open(self.folder / f"{name}.out", "w") as out:
-            process = subprocess.Popen([self.path_of(name), *map(str, arguments)], env=self.environment(), stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+    def start(self, name, *arguments, host=None):
+        under = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"] if host else []
+        with open(self.folder / f"{name}{host or ''}.out", "w") as out:
+            process = subprocess.Popen([*under, self.path_of(name), *map(str, arguments)], env=self.environment(), stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
         self.processes.append((name, process))
         return process
 
     def __enter__(self):
         host = socket.gethostname().split(".")[0]
         self.folder.mkdir()
-        for name in ("state", "spool"):
+        for name in ("state", *(f"spool-{node}" for node in self.nodes)):
             (self.folder / name).mkdir()
         self.folder.chmod(0o755)
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o600)
-        ctld_port, d_port = free_ports(2)
-        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, folder=self.folder, ctld_port=ctld_port, d_port=d_port))
+        ctld_port, *ports = free_ports(1 + len(self.nodes))
+        nodes = "\n".join(f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4 State=UNKNOWN" for node, port in zip(self.nodes, ports))
+        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, folder=self.folder, ctld_port=ctld_port, nodes=nodes))
         self.start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket", f"--pid-file={self.folder}/munged.pid",
                    f"--log-file={self.folder}/munged.log", f"--seed-file={self.folder}/munged.seed")
         self.wait("munge's socket", lambda: (self.folder / "munge.socket").exists())
         self.start("slurmctld", "-D", "-f", self.folder / "slurm.conf")
-        self.start("slurmd", "-D", "-f", self.folder / "slurm.conf")
-        self.wait("an idle node", lambda: "State=IDLE" in self.run("scontrol", "show", "node", host, check=False))
+        for node in self.nodes:
+            self.start("slurmd", "-D", "-N", node, "-f", self.folder / "slurm.conf", host=node if len(self.nodes) > 1 else None)
+        self.wait("idle nodes", lambda: self.run("scontrol", "show", "node", check=False).count("State=IDLE") == len(self.nodes))
         return self
 
     def wait(self, what, condition, seconds=40):

@@ -1,4 +1,4 @@
-"""srun on a real Slurm of one node: direct `srun --mpi=pmix`, without MPI, as the launcher of the job script, GPU requests."""
+"""Launchers on a real Slurm: direct `srun --mpi=pmix`, without MPI, srun and mpirun under the job script, two nodes, GPU requests."""
 import os
 
 from _slurm import BINARY, SOURCE, Slurm, epochs, state
@@ -44,6 +44,23 @@ def by_srun(folder):
     del os.environ["RLGO_LAUNCHER"]
 
 
+def two_nodes(folder):
+    """the job script over two nodes, by mpirun: one run whose actors are on both"""
+    os.environ["RLGO_MPIRUN_OPTIONS"] = "--mca btl tcp,self --mca btl_tcp_if_include lo --mca oob_tcp_if_include lo"
+    with Slurm(folder / "slurm", nodes=2) as slurm:
+        ranks = folder / "ranks.sh"  # each rank leaves its host's name
+        ranks.write_text(f'#!/bin/sh\nhostname >> {folder}/hosts.txt\nexec {BINARY} "$@"\n')
+        ranks.chmod(0o755)
+        os.environ["RLGO_PROGRAM"] = str(ranks)
+        number = submit(slurm, folder, "--nodes=2", "--ntasks=4", "--ntasks-per-node=2", SOURCE / "launch/scripts/slurm-train.sh", *SHORT)
+        output = ended(slurm, folder, number)
+        assert sorted((folder / "hosts.txt").read_text().split()) == sorted(2 * slurm.nodes), output
+        complete(folder / f"runs/t-{number}")
+        assert "3 actors" in (folder / f"runs/t-{number}/log.txt").read_text(), output
+    del os.environ["RLGO_MPIRUN_OPTIONS"]
+    os.environ["RLGO_PROGRAM"] = BINARY
+
+
 def no_gpu(folder):
     """--device cuda in a job without a GPU ends at once with what to request"""
     with Slurm(folder / "slurm") as slurm:
@@ -53,4 +70,4 @@ def no_gpu(folder):
 
 
 if __name__ == "__main__":
-    main(direct, by_srun, no_gpu)
+    main(direct, by_srun, two_nodes, no_gpu)

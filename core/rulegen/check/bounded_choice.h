@@ -5,16 +5,17 @@
 #include <vector>
 
 #include "core/rulegen/check/bounded.h"
+#include "core/rules/instance_parts.h"
 
 namespace rlgo::rulegen {
 
-struct NodeDraft {
-  ops::Op op = ops::Op::add;
-  std::vector<std::optional<ops::TensorType>> types;  // of operands, where known
-  ops::Attrs attrs;                                   // as far as known
-  size_t axes = 0;                                    // of windows, where lists of the rule say so
-  size_t parts = 0;                                   // of a split that the rule takes apart, 0 for any
-};
+using rules::Draft;
+
+// Parts of a split that the rule takes apart.
+inline std::optional<size_t> parts_of(const Draft& draft) {
+  const auto wanted = draft.wanted_lengths.find(ops::Attr::sizes);
+  return wanted == draft.wanted_lengths.end() ? std::nullopt : std::optional(wanted->second);
+}
 
 class BoundedChooser {  // goes through all instances within bounds
  public:
@@ -22,7 +23,7 @@ class BoundedChooser {  // goes through all instances within bounds
   // Extents that windows may have beyond the bound.
   void wish(std::vector<int64_t> windows) { windows_ = std::move(windows); }
   // Chooses what is open. False where nothing fits.
-  bool complete(NodeDraft& draft);
+  bool complete(Draft& draft);
   int64_t between(int64_t least, int64_t most) { return least + choices_.pick(most - least + 1); }
   int64_t pick(int64_t count) { return choices_.pick(count); }
 
@@ -30,19 +31,18 @@ class BoundedChooser {  // goes through all instances within bounds
   int64_t extent();
   int64_t image();
   int64_t window();
-  void choose_axes(const NodeDraft& draft);
+  void choose_axes(const Draft& draft);
   void add_image(ops::Shape& shape);
   ops::Shape any_shape();
   ops::Shape shape_of_rank(int64_t rank);
   ops::Shape relative(const ops::Shape& other);
-  std::optional<ops::Shape> operand(const NodeDraft& draft, size_t place);
-  std::optional<ops::Shape> conv_operand(const NodeDraft& draft, size_t place);
-  std::optional<ops::Shape> conv_transpose_operand(const NodeDraft& draft, size_t place);
-  std::optional<ops::Shape> matmul_operand(const NodeDraft& draft, size_t place);
-  std::vector<ops::AttrValue> options(const NodeDraft& draft, ops::Attr key) const;
-  std::vector<ops::AttrValue> window_options(const NodeDraft& draft, ops::Attr key) const;
-  std::vector<ops::AttrValue> other_window_options(const NodeDraft& draft, const ops::Ints& kernel,
-                                                   ops::Attr key) const;
+  std::optional<ops::Shape> operand(const Draft& draft, size_t place);
+  std::optional<ops::Shape> conv_operand(const Draft& draft, size_t place);
+  std::optional<ops::Shape> conv_transpose_operand(const Draft& draft, size_t place);
+  std::optional<ops::Shape> matmul_operand(const Draft& draft, size_t place);
+  std::vector<ops::AttrValue> options(const Draft& draft, ops::Attr key) const;
+  std::vector<ops::AttrValue> window_options(const Draft& draft, ops::Attr key) const;
+  std::vector<ops::AttrValue> other_window_options(const Draft& draft, const ops::Ints& kernel, ops::Attr key) const;
 
   const Bounds& bounds_;
   Choices& choices_;

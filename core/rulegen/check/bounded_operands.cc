@@ -66,17 +66,8 @@ int64_t BoundedChooser::window() {
 
 // How many axes windows have: as the rule's lists say or an operand has, else two, or one to three where tensors of
 // many axes are asked for. All windows of an instance have equally many.
-void BoundedChooser::choose_axes(const NodeDraft& draft) {
-  size_t axes = draft.axes;
-  for (const auto& [key, value] : draft.attrs.items()) {
-    if (!ops::is_window_list(key)) continue;
-    const size_t items = std::get<Ints>(value).size();
-    axes = key == Attr::pads ? items / 2 : items;
-  }
-  for (size_t k = 0; axes == 0 && k < draft.types.size() && k < 2; ++k) {
-    if (draft.types[k] && draft.types[k]->rank() > 2) axes = static_cast<size_t>(draft.types[k]->rank() - 2);
-  }
-  if (axes != 0) axes_ = axes;
+void BoundedChooser::choose_axes(const Draft& draft) {
+  if (const size_t axes = rules::window_axes(draft); axes != 0) axes_ = axes;
   if (axes_ == 0) axes_ = bounds_.ranks > 4 ? static_cast<size_t>(between(1, ops::kMostSpatialAxes)) : 2;
 }
 
@@ -85,7 +76,7 @@ void BoundedChooser::add_image(Shape& shape) {
   for (size_t d = 0; d < axes_; ++d) shape.push_back(axes_ == 3 && d < 2 ? between(1, 2) : image());
 }
 
-std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t place) {
+std::optional<Shape> BoundedChooser::conv_operand(const Draft& draft, size_t place) {
   const int64_t group = draft.attrs.i(Attr::group);
   const auto rank = static_cast<int>(axes_) + 2;
   if (place == 0) {
@@ -103,7 +94,7 @@ std::optional<Shape> BoundedChooser::conv_operand(const NodeDraft& draft, size_t
   return made;
 }
 
-std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& draft, size_t place) {
+std::optional<Shape> BoundedChooser::conv_transpose_operand(const Draft& draft, size_t place) {
   const auto rank = static_cast<int>(axes_) + 2;
   const auto& w = draft.types[1];
   if (place == 0) {
@@ -120,7 +111,7 @@ std::optional<Shape> BoundedChooser::conv_transpose_operand(const NodeDraft& dra
   return made;
 }
 
-std::optional<Shape> BoundedChooser::matmul_operand(const NodeDraft& draft, size_t place) {
+std::optional<Shape> BoundedChooser::matmul_operand(const Draft& draft, size_t place) {
   if (place == 2) {
     const auto &a = draft.types[0]->shape, &b = draft.types[1]->shape;
     if (a.size() < 2 || b.size() < 2) return std::nullopt;
@@ -139,7 +130,7 @@ std::optional<Shape> BoundedChooser::matmul_operand(const NodeDraft& draft, size
   return made;
 }
 
-std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t place) {
+std::optional<Shape> BoundedChooser::operand(const Draft& draft, size_t place) {
   const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
   const bool any = known != draft.types.end();
   switch (draft.op) {
@@ -159,6 +150,13 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
     }
     case Op::resize:
       return shape_of_rank(4);
+    case Op::depth_to_space:
+    case Op::space_to_depth: {
+      const int64_t block = draft.attrs.i(Attr::blocksize);
+      if (draft.op == Op::depth_to_space)
+        return Shape{between(1, 2), between(1, 2) * block * block, extent(), extent()};
+      return Shape{between(1, 2), extent(), between(1, 2) * block, between(1, 2) * block};
+    }
     case Op::batch_norm:
       if (place == 0) return shape_of_rank(between(2, 4));
       return draft.types[0]->rank() < 2 ? std::nullopt : std::optional(Shape{draft.types[0]->shape[1]});
@@ -182,8 +180,9 @@ std::optional<Shape> BoundedChooser::operand(const NodeDraft& draft, size_t plac
       return made;
     }
     case Op::split:  // extents that can be taken apart
-      if (static_cast<int64_t>(draft.parts) <= bounds_.dims) return any_shape();
-      return pick(2) == 0 ? Shape{static_cast<int64_t>(draft.parts)} : Shape{static_cast<int64_t>(draft.parts) + 1, 2};
+      if (const auto parts = static_cast<int64_t>(parts_of(draft).value_or(0)); parts > bounds_.dims)
+        return pick(2) == 0 ? Shape{parts} : Shape{parts + 1, 2};
+      return any_shape();
     case Op::gather:
       return place == 0 ? any_shape() : shape_of_rank(between(0, 2));
     default:

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "core/base/hash.h"
-#include "core/rulegen/semantics/eval.h"
+#include "core/rulegen/check/input_values.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -47,12 +47,6 @@ class ReadsRing {
   };
 };
 
-uint64_t key_of(const graph::Graph& graph, graph::NodeId id) {
-  const auto& node = graph.node(id);
-  return node.op() == ops::Op::input ? hash_string(node.info->name, 1)
-                                     : hash_combine(2, node.info->blob->content_hash());
-}
-
 // The set of reads of each output element, one after another. `only`: the leaf that counts; nothing: all.
 std::optional<std::vector<uint64_t>> reads_of(const graph::Graph& graph, uint64_t seed, std::optional<uint64_t> only) {
   ReadsRing ring;
@@ -60,7 +54,7 @@ std::optional<std::vector<uint64_t>> reads_of(const graph::Graph& graph, uint64_
     TensorOf<ReadsRing> tensor;
     tensor.type = g.type({id, 0});
     tensor.data.resize(static_cast<size_t>(tensor.type.elements()));
-    const uint64_t key = key_of(g, id);
+    const uint64_t key = leaf_key(g, id);
     if (only && *only != key) return tensor;
     for (size_t k = 0; k < tensor.data.size(); ++k)
       tensor.data[k].reads = uint64_t{1} << (mix64(hash_combine(hash_combine(seed, key), k)) % 64);
@@ -83,7 +77,7 @@ std::set<std::string> read_on_one_side(const graph::Graph& left, const graph::Gr
   for (const graph::NodeId id : left.order()) {
     const auto& node = left.node(id);
     if (node.op() != ops::Op::input && node.op() != ops::Op::weight) continue;
-    const uint64_t key = key_of(left, id);
+    const uint64_t key = leaf_key(left, id);
     if (reads_of(left, seed, key) != reads_of(right, seed, key)) names.insert(node.info->name);
   }
   return names;

@@ -3,17 +3,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ops/moves.h"
+
 namespace rlgo::rulegen {
 namespace {
 
 using ops::DType;
 using ops::Op;
-
-// Equal for the same leaf in two graphs.
-uint64_t key_of(const graph::Graph& graph, graph::NodeId id) {
-  const auto& node = graph.node(id);
-  return node.op() == Op::input ? hash_string(node.info->name, 1) : hash_combine(2, node.info->blob->content_hash());
-}
 
 // Whole powers are there for negative bases too.
 bool is_whole_power(const graph::Graph& graph, const graph::Node& pow) {
@@ -56,59 +52,41 @@ uint64_t random_bits(const Draw& draw, uint64_t key, size_t element) {
 
 }  // namespace
 
+uint64_t leaf_key(const graph::Graph& graph, graph::NodeId id) {
+  const auto& node = graph.node(id);
+  return node.op() == Op::input ? hash_string(node.info->name, 1) : hash_combine(2, node.info->blob->content_hash());
+}
+
 InputValues::InputValues(const graph::Graph& graph) {
   constexpr int64_t kNoGather = 8;
   for (graph::NodeId id : graph.order()) {
     const auto& node = graph.node(id);
     if (node.op() != Op::input && node.op() != Op::weight) continue;
-    Input& leaf = inputs_[key_of(graph, id)];
+    Input& leaf = inputs_[leaf_key(graph, id)];
     if (node.op() == Op::weight) leaf.known = contents(*node.info->blob);
     if (!ops::is_float(node.info->outputs[0].dtype)) leaf.bound = kNoGather;
     for (const auto& use : node.uses) {
       const auto& user = graph.node(use.user);
       leaf.positive = leaf.positive || wants_positive(graph, user, use.input);
-      if (user.op() == Op::gather && use.input == 1) {
-        const auto axis = static_cast<size_t>(user.attrs().i(ops::Attr::axis));
-        leaf.bound = std::min(leaf.bound, graph.type(user.inputs[0]).shape[axis]);
-      }
+      if (!ops::holds_places(user.op(), static_cast<size_t>(use.input))) continue;
+      const auto types = graph.input_types(use.user);
+      leaf.bound = std::min(leaf.bound, ops::places_end(user.op(), types[0], types[1], user.attrs()));
     }
   }
 }
 
 const InputValues::Input& InputValues::find(const graph::Graph& graph, graph::NodeId id) const {
   static const Input kFree;
-  const auto held = inputs_.find(key_of(graph, id));
+  const auto held = inputs_.find(leaf_key(graph, id));
   return held == inputs_.end() ? kFree : held->second;
 }
 
-TensorOf<PrimeRing> InputValues::prime(PrimeRing& ring, const Draw& draw, const graph::Graph& graph,
-                                       graph::NodeId id) const {
+// `free`(hash of the leaf, element) is a free number.
+template <class R, class Free>
+TensorOf<R> InputValues::filled(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id,
+                                Free free) const {
   const Input& leaf = find(graph, id);
-  const uint64_t key = key_of(graph, id);
-  TensorOf<PrimeRing> tensor;
-  tensor.type = graph.type({id, 0});
-  tensor.data.resize(static_cast<size_t>(tensor.type.elements()));
-  for (size_t k = 0; k < tensor.data.size(); ++k) {
-    if (!leaf.known.empty()) {
-      tensor.data[k] = ring.number(leaf.known[k]);
-      continue;
-    }
-    const uint64_t bits = random_bits(draw, key, k);
-    if (leaf.bound > 0) {
-      tensor.data[k] = ring.integer(static_cast<int64_t>(bits % static_cast<uint64_t>(leaf.bound)));
-      continue;
-    }
-    const auto magnitude = static_cast<int64_t>(bits >> 41) + 1;  // of 2^23
-    const bool negative = !leaf.positive && static_cast<int>(bits % 100) < draw.negative_percent;
-    tensor.data[k] = ring.free(negative ? -magnitude : magnitude);
-  }
-  return tensor;
-}
-
-template <class R>
-TensorOf<R> InputValues::symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
-  const Input& leaf = find(graph, id);
-  const uint64_t key = key_of(graph, id);
+  const uint64_t key = leaf_key(graph, id);
   TensorOf<R> tensor;
   tensor.type = graph.type({id, 0});
   tensor.data.resize(static_cast<size_t>(tensor.type.elements()));
@@ -119,18 +97,29 @@ TensorOf<R> InputValues::symbols(R& ring, const Draw& draw, const graph::Graph& 
       tensor.data[k] =
           ring.integer(static_cast<int64_t>(random_bits(draw, key, k) % static_cast<uint64_t>(leaf.bound)));
     } else {
-      tensor.data[k] = ring.variable(hash_combine(key, k));
+      tensor.data[k] = free(key, k);
     }
   }
   return tensor;
 }
 
+TensorOf<PrimeRing> InputValues::prime(PrimeRing& ring, const Draw& draw, const graph::Graph& graph,
+                                       graph::NodeId id) const {
+  const bool positive = find(graph, id).positive;
+  return filled(ring, draw, graph, id, [&](uint64_t key, size_t k) {
+    const uint64_t bits = random_bits(draw, key, k);
+    const auto magnitude = static_cast<int64_t>(bits >> 41) + 1;  // of 2^23
+    return ring.free(!positive && static_cast<int>(bits % 100) < draw.negative_percent ? -magnitude : magnitude);
+  });
+}
+
 TensorOf<PolyRing> InputValues::polynomial(PolyRing& ring, const Draw& draw, const graph::Graph& graph,
                                            graph::NodeId id) const {
-  return symbols(ring, draw, graph, id);
+  return filled(ring, draw, graph, id, [&](uint64_t key, size_t k) { return ring.variable(hash_combine(key, k)); });
 }
+
 TensorOf<Z3Ring> InputValues::term(Z3Ring& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const {
-  return symbols(ring, draw, graph, id);
+  return filled(ring, draw, graph, id, [&](uint64_t key, size_t k) { return ring.variable(hash_combine(key, k)); });
 }
 
 }  // namespace rlgo::rulegen

@@ -16,6 +16,9 @@ struct Draw {
   int negative_percent = 50;  // relu and max need to be seen from both sides
 };
 
+// Equal for the same leaf in two graphs.
+uint64_t leaf_key(const graph::Graph& graph, graph::NodeId id);
+
 // Leaves are free numbers in [-2, 2), with three exceptions. Known contents: integer weights and weights of one element
 // (conditions of rules look at them). Indices: integer inputs stay below the extents of the gathers that read them.
 // Domains: what a square root, logarithm, power (base), variance or divisor reads is positive. The decisions are made
@@ -37,10 +40,10 @@ class InputValues {
     int64_t bound = 0;          // integer inputs: exclusive
     std::vector<double> known;  // contents
   };
-  template <class R>
-  TensorOf<R> symbols(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id) const;
+  template <class R, class Free>
+  TensorOf<R> filled(R& ring, const Draw& draw, const graph::Graph& graph, graph::NodeId id, Free free) const;
   const Input& find(const graph::Graph& graph, graph::NodeId id) const;
-  std::map<uint64_t, Input> inputs_;  // by key
+  std::map<uint64_t, Input> inputs_;  // by leaf_key()
 };
 
 }  // namespace rlgo::rulegen

@@ -47,6 +47,8 @@ Shape WildChooser::shape(int64_t rank) {
 Shape WildChooser::operand(Op op, std::span<const TensorType> before, std::span<const Shape> known) {
   if (!known.empty() && percent(30)) return known[rng_.below(known.size())];
   const bool images = of_images(op);
+  if (op == Op::depth_to_space || op == Op::space_to_depth)
+    return {between(1, 2), between(1, 2) * 4, between(1, 3) * 2, between(1, 3) * 2};
   if (before.empty()) {
     if (images) {
       Shape made{between(1, 2), between(1, 3) * between(1, 2)};
@@ -112,6 +114,7 @@ AttrValue WildChooser::attribute(const LeftNode& left, const ops::AttrSpec& spec
 
 int64_t WildChooser::number(const LeftNode& left, Attr key, std::span<const TensorType> types) {
   if (key == Attr::axis && !types.empty()) return between(0, std::max<int64_t>(types[0].rank() - 1, 0));
+  if (key == Attr::blocksize) return percent(80) ? 2 : 1;
   if (key != Attr::group) return between(0, 1);
   const bool sized =
       left.op == Op::conv2d && types.size() > 1 && types[0].rank() > 2 && types[1].rank() == types[0].rank();
@@ -125,7 +128,7 @@ std::string WildChooser::word(const ops::AttrSpec& spec) {
   if (spec.key == Attr::act) return std::string(kActs[rng_.below(kActs.size())]);
   if (spec.key == Attr::approximate) return std::string(percent(50) ? "none" : "tanh");
   if (spec.key == Attr::to) return std::string(percent(50) ? ops::name(type_) : kTypes[rng_.below(kTypes.size())]);
-  if (spec.key == Attr::mode) return std::string("nearest");
+  if (spec.key == Attr::mode) return std::string(spec.words[0] != "DCR" ? "nearest" : percent(50) ? "DCR" : "CRD");
   if (spec.key == Attr::coordinates) return std::string(percent(50) ? "asymmetric" : "half_pixel");
   if (spec.key == Attr::rounding) return std::string(percent(50) ? "floor" : "round_prefer_floor");
   return std::get<std::string>(spec.fallback);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/graph/editor.h"
+#include "core/ops/moves.h"
 #include "core/rulegen/check/wild_choice.h"
 #include "core/rulegen/check/wild_wishes.h"
 #include "core/rules/instance_parts.h"
@@ -162,7 +163,7 @@ class WildMaker {
     if (valued && !kernel) {
       leaf = constant(any_number());
     } else {
-      const bool index = left.op == Op::gather && types.size() == 1;
+      const bool index = ops::holds_places(left.op, types.size());
       leaf.type = TensorType(index ? DType::i64 : choose_.type(), choose_.operand(left.op, types, shapes(state)));
     }
     if (tensor && choose_.percent(80)) wishes_.grant(operand.index, leaf.type.shape, known_shapes(state));

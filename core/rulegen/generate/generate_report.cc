@@ -12,6 +12,19 @@
 
 namespace rlgo::rulegen {
 
+namespace {
+
+void drop(GenerateReport& report, const std::vector<bool>& dropped) {
+  for (size_t k = 0; k < dropped.size(); ++k) {
+    if (!dropped[k]) continue;
+    for (auto& family : report.families) family.repeated += family.family == report.rules[k].family;
+  }
+  size_t at = 0;
+  std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
+}
+
+}  // namespace
+
 // A rule that a later, more general one of the same operators states too.
 void drop_narrower(GenerateReport& report) {
   std::vector<bool> dropped(report.rules.size(), false);
@@ -24,13 +37,8 @@ void drop_narrower(GenerateReport& report) {
       dropped[k] = plain(report.rules[other]) == plain(report.rules[k]) &&
                    says_the_same(*report.rules[other].rule, *report.rules[k].rule, 8);
     }
-    if (!dropped[k]) continue;
-    for (auto& family : report.families) {
-      if (family.family == report.rules[k].family) ++family.repeated;
-    }
   }
-  size_t at = 0;
-  std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
+  drop(report, dropped);
 }
 
 namespace {
@@ -93,12 +101,7 @@ void drop_repeated(GenerateReport& report) {
           });
     }
   }
-  for (size_t k = 0; k < dropped.size(); ++k) {
-    if (!dropped[k]) continue;
-    for (auto& family : report.families) family.repeated += family.family == report.rules[k].family;
-  }
-  size_t at = 0;
-  std::erase_if(report.rules, [&](const GeneratedRule&) { return dropped[at++]; });
+  drop(report, dropped);
 }
 
 std::string file_text(const GenerateReport& report, const std::string& command) {

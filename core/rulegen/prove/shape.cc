@@ -5,11 +5,6 @@
 #include "core/base/error.h"
 
 namespace rlgo::rulegen::sym {
-namespace {
-
-std::pair<ExtentId, ExtentId> ordered(ExtentId a, ExtentId b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
-
-}  // namespace
 
 void Facts::clear() {
   solved_.clear();

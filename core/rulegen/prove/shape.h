@@ -2,6 +2,7 @@
 // conditions under which the rule applies are assumed, those of an axiom must follow.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -10,6 +11,8 @@
 namespace rlgo::rulegen::sym {
 
 using Shape = std::vector<ExtentId>;
+// The smaller number first.
+inline std::pair<ExtentId, ExtentId> ordered(ExtentId a, ExtentId b) { return std::minmax({a, b}); }
 
 enum class Truth : uint8_t { no, yes, unknown };
 inline Truth negated(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }

@@ -6,11 +6,6 @@
 #include "core/rulegen/prove/shape.h"
 
 namespace rlgo::rulegen::sym {
-namespace {
-
-std::pair<ExtentId, ExtentId> ordered(ExtentId a, ExtentId b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
-
-}  // namespace
 
 // Divided by the whole number and by the positive atoms that all summands share.
 ExtentId Facts::without_common_factor(ExtentId p) {

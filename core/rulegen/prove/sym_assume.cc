@@ -29,10 +29,6 @@ Binding::Binding(const rules::CompiledRule& rule)
       attributes(rule.attributes.size()),
       bundles(rule.bundles.size()) {}
 
-bool in_bundle(const rules::LeftNode& pattern, ops::Attr key) {
-  return std::ranges::find(pattern.mentioned, key) == pattern.mentioned.end();
-}
-
 int Choices::choose(const void* place, int part, int count) {
   RLGO_CHECK(count >= 1);
   for (auto& choice : made_) {

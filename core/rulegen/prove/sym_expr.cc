@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/rulegen/prove/totality.h"
+#include "core/rules/list_functions.h"
 #include "core/rules/value.h"
 
 namespace rlgo::rulegen::sym {
@@ -14,6 +15,64 @@ using Kind = Value::Kind;
 using rules::Expr;
 using rules::Fn;
 using rules::SlotKind;
+
+// The domain of rules::ListFunctions: extents under the facts of a case.
+struct Symbols {
+  using Value = sym::Value;
+  using Int = ExtentId;
+  using List = Shape;
+  static constexpr int64_t kMostItems = 64;
+  World& world;
+
+  ExtentPool& extents() const { return world.pool.extents; }
+  static const Int* integer(const Value& v) { return v.kind == Kind::extent ? &v.id : nullptr; }
+  static const List* list(const Value& v) { return v.kind == Kind::list ? &v.list : nullptr; }
+  std::optional<int64_t> number(Int i) const { return extents().value(i); }
+  std::optional<bool> equal(Int a, Int b) const {
+    const Truth t = world.logic.facts.equal(a, b);
+    return t == Truth::unknown ? std::nullopt : std::optional(t == Truth::yes);
+  }
+  std::optional<Int> combine(Fn op, Int a, Int b, bool* none) const;
+  Int make(int64_t k) const { return extents().number(k); }
+  static Value of(Int i) { return Value::extent(i); }
+  static Value of(List list) { return Value::of(std::move(list)); }
+  static Value truth(bool t) { return Value::of(t); }
+  static Value open() { return Value::open(); }
+  Value broadcast(const List& a, const List& b) const {
+    World asking{world.pool, {world.logic.facts, false}};
+    Shape out;
+    const Fit fit = sym::broadcast(asking, a, b, out);
+    return fit == Fit::fits ? Value::of(std::move(out)) : fit == Fit::misfit ? Value() : Value::open();
+  }
+};
+
+// Nothing with *none: certainly no value; without: cannot tell.
+std::optional<ExtentId> Symbols::combine(Fn op, Int a, Int b, bool* none) const {
+  Facts& facts = world.logic.facts;
+  switch (op) {
+    case Fn::add:
+      return facts.canon(extents().add(a, b));
+    case Fn::subtract:
+      return facts.canon(extents().sub(a, b));
+    case Fn::multiply:
+      return facts.canon(extents().mul(a, b));
+    case Fn::min:
+    case Fn::max: {
+      const Truth order = facts.at_least(extents().sub(a, b), 0);
+      if (order == Truth::yes) return op == Fn::min ? b : a;
+      if (order == Truth::no || facts.at_least(extents().sub(b, a), 0) == Truth::yes) return op == Fn::min ? a : b;
+      return std::nullopt;
+    }
+    default: {
+      const ExtentId divisor = facts.canon(b);
+      const auto zero = extents().value(divisor);
+      *none = zero && *zero == 0;
+      if (*none) return std::nullopt;
+      const ExtentId quotient = facts.canon(extents().quotient(facts.canon(a), divisor));
+      return op == Fn::divide ? quotient : facts.canon(extents().sub(a, extents().mul(quotient, divisor)));
+    }
+  }
+}
 
 class Evaluator {
  public:
@@ -27,11 +86,6 @@ class Evaluator {
   std::optional<int64_t> whole(const Value& v) const {
     return v.kind == Kind::extent ? pool_.extents.value(v.id) : std::nullopt;
   }
-  // Place in a list of that size; k < 0 counts from the end; -1: none.
-  static int64_t place(int64_t k, size_t size) {
-    const int64_t at = k < 0 ? k + static_cast<int64_t>(size) : k;
-    return at >= 0 && at < static_cast<int64_t>(size) ? at : -1;
-  }
   std::optional<int32_t> as_real(const Value& v) {
     if (v.kind == Kind::real) return v.id;
     if (v.kind == Kind::extent) return pool_.real_of(v.id);
@@ -43,9 +97,7 @@ class Evaluator {
   const Shape* shape_of(const rules::Slot& slot);
   Value dim(const Shape& shape, const Value& axis);
   Value arithmetic(Fn op, const Value& a, const Value& b);
-  std::optional<ExtentId> combine(Fn op, ExtentId a, ExtentId b, bool* none);
   Value compare(Fn op, const Value& a, const Value& b);
-  Value plain(Fn fn, const std::vector<Value>& args);
   Value logical(Fn fn, const Expr& expr);
   Value choose(const Expr& expr);
   Value root(const Value& a);
@@ -87,8 +139,8 @@ Value Evaluator::dim(const Shape& shape, const Value& axis) {
   if (axis.kind != Kind::extent) return {};
   const auto k = whole(axis);
   if (!k) return Value::open();
-  const int64_t at = place(*k, shape.size());
-  return at < 0 ? Value() : Value::extent(shape[static_cast<size_t>(at)]);
+  const auto at = rules::place(*k, shape.size());
+  return at ? Value::extent(shape[*at]) : Value();
 }
 
 Value Evaluator::of_sequence(Fn which, const rules::Slot& slot, const Value& axis) {
@@ -151,53 +203,9 @@ Value Evaluator::tensor_function(Fn which, const Expr& call) {
   }
 }
 
-// Nothing with *none: certainly no value; without: cannot tell.
-std::optional<ExtentId> Evaluator::combine(Fn op, ExtentId a, ExtentId b, bool* none) {
-  switch (op) {
-    case Fn::add:
-      return facts_.canon(extents().add(a, b));
-    case Fn::subtract:
-      return facts_.canon(extents().sub(a, b));
-    case Fn::multiply:
-      return facts_.canon(extents().mul(a, b));
-    case Fn::min:
-    case Fn::max: {
-      const Truth order = facts_.at_least(extents().sub(a, b), 0);
-      if (order == Truth::yes) return op == Fn::min ? b : a;
-      if (order == Truth::no || facts_.at_least(extents().sub(b, a), 0) == Truth::yes) return op == Fn::min ? a : b;
-      return std::nullopt;
-    }
-    default: {
-      const ExtentId divisor = facts_.canon(b);
-      const auto zero = extents().value(divisor);
-      *none = zero && *zero == 0;
-      if (*none) return std::nullopt;
-      const ExtentId quotient = facts_.canon(extents().quotient(facts_.canon(a), divisor));
-      return op == Fn::divide ? quotient : facts_.canon(extents().sub(a, extents().mul(quotient, divisor)));
-    }
-  }
-}
-
 Value Evaluator::arithmetic(Fn op, const Value& a, const Value& b) {
   if (a.kind == Kind::open || b.kind == Kind::open) return Value::open();
-  bool none = false;
-  if (a.kind == Kind::list || b.kind == Kind::list) {
-    const size_t size = a.kind == Kind::list ? a.list.size() : b.list.size();
-    if (a.kind == Kind::list && b.kind == Kind::list && a.list.size() != b.list.size()) return {};
-    if ((a.kind != Kind::list && a.kind != Kind::extent) || (b.kind != Kind::list && b.kind != Kind::extent)) return {};
-    Shape out;
-    for (size_t k = 0; k < size; ++k) {
-      const auto item =
-          combine(op, a.kind == Kind::list ? a.list[k] : a.id, b.kind == Kind::list ? b.list[k] : b.id, &none);
-      if (!item) return none ? Value() : Value::open();
-      out.push_back(*item);
-    }
-    return Value::of(std::move(out));
-  }
-  if (a.kind == Kind::extent && b.kind == Kind::extent) {
-    const auto out = combine(op, a.id, b.id, &none);
-    return out ? Value::extent(*out) : none ? Value() : Value::open();
-  }
+  if (auto whole = rules::ListFunctions(Symbols{s_.world}).arithmetic(op, a, b)) return *std::move(whole);
   const auto x = as_real(a), y = as_real(b);
   if (!x || !y || op == Fn::remainder) return {};
   if (const int32_t made = op == Fn::multiply ? extreme_product(s_.world, *x, *y) : -1; made >= 0)
@@ -264,53 +272,6 @@ Value Evaluator::choose(const Expr& expr) {
   return eval(expr.args[condition.truth == Truth::yes ? 1 : 2]);
 }
 
-Value Evaluator::plain(Fn fn, const std::vector<Value>& args) {
-  if (std::ranges::any_of(args, [](const Value& v) { return v.kind == Kind::open; })) return Value::open();
-  if (fn == Fn::item || fn == Fn::set) {
-    if (args[0].kind != Kind::list || args[1].kind != Kind::extent) return {};
-    const auto k = whole(args[1]);
-    if (!k) return Value::open();
-    const int64_t at = place(*k, args[0].list.size());
-    if (at < 0) return {};
-    if (fn == Fn::item) return Value::extent(args[0].list[static_cast<size_t>(at)]);
-    if (args[2].kind != Kind::extent) return {};
-    Shape out = args[0].list;
-    out[static_cast<size_t>(at)] = args[2].id;
-    return Value::of(std::move(out));
-  }
-  if (fn == Fn::cat) {
-    Shape out;
-    for (const Value& arg : args) {
-      if (arg.kind == Kind::extent) out.push_back(arg.id);
-      if (arg.kind == Kind::list) out.insert(out.end(), arg.list.begin(), arg.list.end());
-      if (arg.kind != Kind::extent && arg.kind != Kind::list) return {};
-    }
-    return Value::of(std::move(out));
-  }
-  if (fn == Fn::iota || fn == Fn::repeat) {
-    if (std::ranges::any_of(args, [](const Value& v) { return v.kind != Kind::extent; })) return {};
-    const auto count = whole(args.back());
-    if (!count) return Value::open();
-    if (*count < 0 || *count > 64) return *count < 0 ? Value() : Value::open();
-    Shape out;
-    for (int64_t k = 0; k < *count; ++k) out.push_back(fn == Fn::iota ? extents().number(k) : args[0].id);
-    return Value::of(std::move(out));
-  }
-  if (fn == Fn::pick) {
-    if (args[0].kind != Kind::list || args[1].kind != Kind::list) return {};
-    Shape out;
-    for (ExtentId item : args[1].list) {
-      const auto k = extents().value(item);
-      if (!k) return Value::open();
-      const int64_t at = place(*k, args[0].list.size());
-      if (at < 0) return {};
-      out.push_back(args[0].list[static_cast<size_t>(at)]);
-    }
-    return Value::of(std::move(out));
-  }
-  return of_lists(fn, args, s_.world);
-}
-
 Value Evaluator::eval(const Expr& expr) {
   switch (expr.kind) {
     case Expr::Kind::integer:
@@ -363,7 +324,8 @@ Value Evaluator::eval(const Expr& expr) {
     case Fn::sqrt:
       return root(args[0]);
     default:
-      return plain(fn, args);
+      if (std::ranges::any_of(args, [](const Value& v) { return v.kind == Kind::open; })) return Value::open();
+      return rules::ListFunctions(Symbols{s_.world}).call(fn, args);
   }
 }
 

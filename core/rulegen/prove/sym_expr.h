@@ -3,20 +3,17 @@
 
 #include "core/rulegen/prove/egraph.h"
 #include "core/rulegen/prove/sym_infer.h"
-#include "core/rules/compiled.h"
+#include "core/rules/binding.h"
 
 namespace rlgo::rulegen::sym {
 
 // What the names of a compiled rule stand for. A slot counts where its bit in the mask is set.
 struct Binding {
-  struct Masks {  // which slots are bound, bit i: slot i
-    uint32_t nodes = 0, tensors = 0, sequences = 0, attributes = 0, bundles = 0;
-  };
   struct Bundle {
     int32_t params = 0;
     const rules::LeftNode* pattern = nullptr;  // whose mentioned attributes are left out
   };
-  Masks masks;
+  rules::Binding::Masks masks;
   std::vector<TermId> nodes, tensors, scalars;
   std::vector<std::vector<TermId>> sequences;
   std::vector<Value> attributes;
@@ -25,7 +22,7 @@ struct Binding {
   Binding() = default;
   explicit Binding(const rules::CompiledRule& rule);
 };
-bool in_bundle(const rules::LeftNode& pattern, ops::Attr key);  // whether ..?A of the pattern takes `key`
+using rules::in_bundle;
 
 // Goes through all combinations of choices, one run of the builder each. A run may consist of several passes, which
 // make the same choices; later ones may skip some (more is known then) and add others.
@@ -58,8 +55,6 @@ struct Scope {
 };
 
 Value evaluate(const rules::Expr& expr, const Scope& scope);  // under the facts; open where they do not decide
-// One of the functions that take a list first (sym_expr_lists.cc lists them); no argument is open.
-Value of_lists(rules::Fn fn, const std::vector<Value>& args, World& world);
 Truth equal(World& world, const Value& a, const Value& b);
 // Whether big >= small (big > small where strict), of real numbers.
 Truth real_order(World& world, const Facts::Order& order);

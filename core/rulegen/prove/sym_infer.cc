@@ -71,9 +71,11 @@ class Symbols {  // a domain of core/ops/shapes.h: demands are assumed, or must 
   ExtentId equal(ExtentId a, ExtentId b) { return meet(w_.logic.equal(a, b)), a; }
   void at_least(ExtentId extent, int64_t bound) { meet(w_.logic.at_least(extent, bound)); }
   void at_most(ExtentId a, ExtentId b) { at_least(sub(b, a), 0); }
-  void divides(ExtentId a, ExtentId b) {
+  void divides(ExtentId a, ExtentId b) { exact(a, b); }
+  ExtentId exact(ExtentId a, ExtentId b) {
     ExtentId each = 0;
     meet(w_.logic.divides(a, b, &each));
+    return each;
   }
   void into(ExtentId whole, ExtentId part) { meet(w_.logic.absorbs(whole, part)); }
   ExtentId joint(const Shape& members) {

@@ -102,6 +102,8 @@ int LeftSide::rank_of_place(Op op, size_t place) const {
     case Op::conv_transpose:
       return place == 2 ? 1 : -1;
     case Op::resize:
+    case Op::depth_to_space:
+    case Op::space_to_depth:
       return 4;
     case Op::batch_norm:
       return place == 0 ? -1 : 1;

@@ -157,6 +157,7 @@ void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool
     case Op::softmax:
     case Op::log_softmax:
     case Op::lp_norm:
+    case Op::cumsum:
     case Op::layer_norm:
     case Op::rms_norm:
       restrict(out, out, upwards(only(1)));
@@ -192,11 +193,16 @@ void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool
       demand(out, in[0]);
       return restrict(out, out, windows_);
     case Op::resize:
+    case Op::depth_to_space:
+    case Op::space_to_depth:
       restrict(out, in[0], only(4));
       return restrict(out, out, only(4));
     case Op::attention:  // heads as an axis, or in the last one
       for (size_t k = 0; k < 3; ++k) restrict(out, in[k], only(3) | only(4));
       return restrict(out, out, only(3) | only(4));
+    case Op::trilu:
+      restrict(out, out, upwards(only(2)));
+      return demand(out, in[0]);
     case Op::where:
     case Op::expand:
     case Op::recurrent:

@@ -52,6 +52,9 @@ class Totality {
       case Op::softmax:
       case Op::log_softmax:
       case Op::lp_norm:
+      case Op::cumsum:
+      case Op::depth_to_space:
+      case Op::space_to_depth:
       case Op::batch_norm:
       case Op::matmul:
         return true;

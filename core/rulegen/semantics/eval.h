@@ -11,6 +11,7 @@
 #include "core/graph/graph.h"
 #include "core/ops/moves.h"
 #include "core/rulegen/semantics/eval_enlarge.h"
+#include "core/rulegen/semantics/eval_index.h"
 #include "core/rulegen/semantics/eval_reduce.h"
 #include "core/rulegen/semantics/eval_sequence.h"
 #include "core/rulegen/semantics/eval_shape.h"
@@ -30,9 +31,8 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
   if (ops::is_reduction(op)) return eval_reduce(e, op);
   switch (op) {
     case Op::conv2d:
-      return eval_conv2d(e);
     case Op::conv_transpose:
-      return eval_conv_transpose(e);
+      return eval_convolution(e, op == Op::conv_transpose);
     case Op::resize:
       return eval_resize(e);
     case Op::matmul:
@@ -72,6 +72,16 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
       return eval_pad(e);
     case Op::gather:
       return eval_gather(e);
+    case Op::gather_elements:
+      return eval_gather_elements(e);
+    case Op::depth_to_space:
+      return eval_depth_to_space(e);
+    case Op::space_to_depth:
+      return eval_space_to_depth(e);
+    case Op::cumsum:
+      return eval_cumsum(e);
+    case Op::trilu:
+      return eval_trilu(e);
     case Op::cast:
       return eval_cast(e);
     case Op::fill:
@@ -94,6 +104,10 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
     case Op::arg_max:
     case Op::arg_min:
     case Op::recurrent:
+    case Op::gather_nd:
+    case Op::scatter_elements:
+    case Op::scatter_nd:
+    case Op::one_hot:
       return false;
     default:
       return eval_elementwise(e, op);

@@ -1,4 +1,4 @@
-// Meaning of conv2d, matmul and the pools.
+// Meaning of the convolutions, matmul and the pools.
 #pragma once
 
 #include "core/ops/windows.h"
@@ -7,29 +7,32 @@
 
 namespace rlgo::rulegen {
 
-// y[n,o,i] = act(b[o] + sum over c,k of x[n, g*Cg+c, i*s+k*d-p] * w[o,c,k]), x zero outside; i and k are places of one
-// to three axes.
+// conv2d: y[n,o,i] = act(b[o] + sum over c,k of x[n, g*Cg+c, i*s+k*d-p] * w[o,c,k]), x zero outside.
+// conv_transpose: y[n,o,q] = b[o] + sum over c,i,k with q = i*s+k*d-p of x[n,c,i] * w[c,o,k], c in o's group.
+// i, k and q are places of one to three axes.
 template <class R>
-bool eval_conv2d(Eval<R>& e) {
+bool eval_convolution(Eval<R>& e, bool transposed) {
   using ops::Attr;
   auto& y = e.make();
   const auto &xs = e.shape(0), &ws = e.shape(1), &ys = y.type.shape;
   const WindowAxes axes(e.attrs, xs, std::span(ws.data() + 2, ws.size() - 2), ys);
-  const auto& act = e.attrs.word(Attr::act);
-  const int64_t outputs_per_group = ws[0] / e.attrs.i(Attr::group), pixels = axes.count(axes.x),
-                taps = axes.count(axes.window);
+  const std::string act = transposed ? "none" : e.attrs.word(Attr::act);
+  const int64_t share = ws[0] / e.attrs.i(Attr::group), pixels = axes.count(axes.x), taps = axes.count(axes.window);
+  const int64_t in = transposed ? share : ws[1], out = transposed ? ws[1] : share;  // channels of a group
+  const int64_t next = transposed ? ws[1] * taps : taps;  // from one input channel's weights to the next one's
   size_t at = 0;
   for (int64_t n = 0; n < ys[0]; ++n) {
     for (int64_t o = 0; o < ys[1]; ++o) {
-      const auto* x = e.in[0]->data.data() + (n * xs[1] + o / outputs_per_group * ws[1]) * pixels;
-      const auto* w = e.in[1]->data.data() + o * ws[1] * taps;
+      const int64_t first = o / out * in;
+      const auto* x = e.in[0]->data.data() + (n * xs[1] + first) * pixels;
+      const auto* w = e.in[1]->data.data() + (transposed ? first * ws[1] + o % out : o * in) * taps;
       axes.each(axes.y, [&](const auto& i) {
         typename R::Sum sum(e.ring);
         if (e.in.size() == 3) sum.add(e.in[2]->data[static_cast<size_t>(o)]);
         int64_t tap = 0;
         axes.each(axes.window, [&](const auto& k) {
-          const int64_t from = axes.element(i, k), own = tap++;
-          for (int64_t c = 0; from >= 0 && c < ws[1]; ++c) sum.add_product(x[c * pixels + from], w[c * taps + own]);
+          const int64_t from = transposed ? axes.source(i, k) : axes.element(i, k), own = tap++;
+          for (int64_t c = 0; from >= 0 && c < in; ++c) sum.add_product(x[c * pixels + from], w[c * next + own]);
         });
         y.data[at++] = activate(e.ring, sum.finish(), act);
       });

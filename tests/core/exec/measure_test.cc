@@ -103,28 +103,20 @@ TEST(Measure, NoMoreRoundsThanTheLeastWhenTimeIsOver) {
   EXPECT_EQ(measure_graphs(graphs, {}, late)[0].samples, 9);
 }
 
-TEST(MeasuredCost, OneValuePerOperator) {
-  MeasuredCost cost({}, kQuick);
-  EXPECT_EQ(cost.name(), "measured:cpu");
-  const auto graph = linear_graph({1, 2, 3, 4}, {0, 0}), same_types = linear_graph({5, 6, 7, 8}, {1, 1});
-  for (graph::NodeId id : graph.order()) {
-    const double us = cost.op_us(graph, id);
-    EXPECT_EQ(us, cost.op_us(graph, id));
-    EXPECT_EQ(us > 0, graph.node(id).op() != Op::input && graph.node(id).op() != Op::weight);
-  }
-  EXPECT_EQ(cost.measured(), 3u);
-  for (graph::NodeId id : same_types.order()) cost.op_us(same_types, id);
-  EXPECT_EQ(cost.measured(), 3u);
-}
-
-TEST(MeasuredCost, FillsATable) {
+TEST(MeasuredCosts, FillATableWithOneValuePerOperator) {
   cost::TableCost table(measured_origin({}), measure_on_miss({}, kQuick));
   EXPECT_EQ(table.name(), "measured:cpu");
   EXPECT_FALSE(table.origin().device.empty());
-  const auto graph = linear_graph({1, 2, 3, 4}, {0, 0});
-  for (graph::NodeId id : graph.order()) table.op_us(graph, id);
+  const auto graph = linear_graph({1, 2, 3, 4}, {0, 0}), same_types = linear_graph({5, 6, 7, 8}, {1, 1});
+  for (graph::NodeId id : graph.order()) {
+    const double us = table.op_us(graph, id);
+    EXPECT_EQ(us, table.op_us(graph, id));
+    EXPECT_EQ(us > 0, graph.node(id).op() != Op::input && graph.node(id).op() != Op::weight);
+  }
   EXPECT_EQ(table.size(), 3u);
   EXPECT_EQ(table.entries()[0].measured.samples, 3);
+  for (graph::NodeId id : same_types.order()) table.op_us(same_types, id);
+  EXPECT_EQ(table.size(), 3u);
 }
 
 TEST(Device, WordsAndErrors) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/exec/values.h"
+#include "core/ops/moves.h"
 #include "tests/core/exec/calls.h"
 
 namespace rlgo::exec {
@@ -184,6 +185,60 @@ inline RandomCall some_shape_call(Rng& rng, Op op) {
   return call;
 }
 
+// Of blocks of pixels, and of places.
+inline RandomCall some_index_call(Rng& rng, Op op) {
+  const int64_t rank = pick(rng, 2, 4), axis = pick(rng, 0, rank - 1), block = pick(rng, 1, 3);
+  const std::vector<std::string> modes{"DCR", "CRD"}, reductions{"none", "add", "mul", "max", "min"};
+  Shape x = some_shape(rng, rank);
+  for (auto& extent : x) extent = std::max<int64_t>(1, extent);  // an index needs a place
+  Shape places = x;
+  for (auto& extent : places) extent = pick(rng, 1, extent);
+  RandomCall call;
+  call.inputs = {f32(x)};
+  switch (op) {
+    case Op::depth_to_space:
+      call.inputs = {f32({pick(rng, 0, 2), pick(rng, 1, 2) * block * block, pick(rng, 1, 3), pick(rng, 1, 3)})};
+      call.attrs = {{Attr::blocksize, block}, {Attr::mode, modes[rng.below(2)]}};
+      break;
+    case Op::space_to_depth:
+      call.inputs = {f32({pick(rng, 0, 2), pick(rng, 1, 3), pick(rng, 1, 3) * block, pick(rng, 1, 3) * block})};
+      call.attrs = {{Attr::blocksize, block}};
+      break;
+    case Op::gather_elements:
+    case Op::scatter_elements:
+      call.inputs.push_back({coin(rng) ? DType::i32 : DType::i64, places});
+      if (op == Op::scatter_elements) call.inputs.push_back(f32(places));
+      call.attrs = {{Attr::axis, axis}};
+      break;
+    case Op::gather_nd:
+    case Op::scatter_nd: {
+      const int64_t batch = op == Op::gather_nd ? pick(rng, 0, 1) : 0, depth = pick(rng, 1, rank - batch);
+      Shape lists;
+      for (int64_t d = 0; d < batch; ++d) lists.push_back(x[static_cast<size_t>(d)]);
+      Shape picked = lists;
+      for (const int64_t extent : {pick(rng, 1, 3), pick(rng, 1, 2)}) lists.push_back(extent), picked.push_back(extent);
+      lists.push_back(depth);
+      for (int64_t d = batch + depth; d < rank; ++d) picked.push_back(x[static_cast<size_t>(d)]);
+      call.inputs.push_back({DType::i64, lists});
+      if (op == Op::scatter_nd) call.inputs.push_back(f32(picked));
+      if (op == Op::gather_nd) call.attrs = {{Attr::batch_dims, batch}};
+      break;
+    }
+    case Op::cumsum:
+      call.attrs = {{Attr::axis, axis}, {Attr::exclusive, pick(rng, 0, 1)}, {Attr::reverse, pick(rng, 0, 1)}};
+      break;
+    case Op::trilu:
+      call.attrs = {{Attr::diagonal, pick(rng, -2, 2)}, {Attr::upper, pick(rng, 0, 1)}};
+      break;
+    default:  // one_hot
+      call.inputs = {{DType::i64, x}, f32({2})};
+      call.attrs = {{Attr::axis, pick(rng, 0, rank)}, {Attr::depth, pick(rng, 1, 9)}};
+  }
+  const bool scatters = op == Op::scatter_elements || op == Op::scatter_nd;
+  if (scatters) call.attrs.set(Attr::reduction, reductions[rng.below(5)]);
+  return call;
+}
+
 inline RandomCall some_reduction(Rng& rng, Op op) {
   const int64_t rank = pick(rng, 2, 4);
   RandomCall call;
@@ -300,6 +355,16 @@ inline std::optional<RandomCall> some_call(Rng& rng, Op op) {
     case Op::cast:
     case Op::expand:
       return some_shape_call(rng, op);
+    case Op::depth_to_space:
+    case Op::space_to_depth:
+    case Op::gather_elements:
+    case Op::gather_nd:
+    case Op::scatter_elements:
+    case Op::scatter_nd:
+    case Op::cumsum:
+    case Op::trilu:
+    case Op::one_hot:
+      return some_index_call(rng, op);
     default:
       if (!ops::spec(op).elementwise) return some_reduction(rng, op);
       if (op == Op::mod) call.attrs = {{Attr::fmod, int64_t{1}}};
@@ -315,10 +380,10 @@ inline std::optional<RandomCall> some_call(Rng& rng, Op op) {
 
 inline Tensors values_for(Op op, const RandomCall& call, uint64_t seed) {
   Tensors in;
-  const bool gather = op == Op::gather;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    const int64_t bound =
-        gather && i == 1 ? call.inputs[0].shape[static_cast<size_t>(call.attrs.i(Attr::axis))] : kIndexBound;
+    const int64_t bound = ops::holds_places(op, i) ? ops::places_end(op, call.inputs[0], call.inputs[1],
+                                                                     *ops::complete_attrs(op, call.attrs))
+                                                   : kIndexBound;
     auto value = random_value(call.inputs[i], hash_combine(seed, i), 1.0, bound);
     in.push_back(op == Op::pow || op == Op::sqrt || op == Op::log || op == Op::batch_norm || op == Op::reduce_log_sum ||
                          op == Op::reciprocal || (op == Op::mod && value.is_floating_point())

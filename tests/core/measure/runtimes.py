@@ -1,6 +1,8 @@
-"""The shipped measurers, spoken to as rlgo does: real runtimes, real models. Skips those that are not installed."""
+"""The shipped measurers, spoken to as rlgo does: real runtimes, real models. Skips those that are not installed: RLGO_SETUP_REFERENCES=1
+launch/scripts/setup.sh installs those that set-up leaves out."""
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -14,12 +16,17 @@ except ImportError as error:
     sys.exit(77)
 
 SOURCE = os.environ.get("RLGO_SOURCE", ".")
+CACHE = pathlib.Path(os.environ.get("RLGO_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rlgo")
+MODULES = {"onnxruntime": "onnxruntime", "openvino": "openvino", "opencv": "cv2", "tract": "tract", "mnn": "MNN", "ncnn": "ncnn"}  # by runtime
+ONE_THREAD = ("tract",)
+OWN_CONVERTER = ("ncnn",)  # which runs the model with numbers of its own
 
 
 class Measurer:
-    def __init__(self, name):
+    def __init__(self, name, packages=CACHE / "references"):
         script = os.path.join(SOURCE, "launch", "measurers", name + "_measurer.py")
-        self.child = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        environment = os.environ | {"PYTHONPATH": f"{packages}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+        self.child = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         self.signs = 0
 
     def ask(self, **request):
@@ -35,7 +42,7 @@ class Measurer:
 
 def save(folder, name, nodes, shape, weights=(), output=None, more=()):
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape), *more]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, output)]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, output or shape)]
     graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(w, n) for n, w in weights])
     path = os.path.join(folder, name + ".onnx")
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
@@ -46,7 +53,7 @@ def check(name, folder):
     measurer = Measurer(name)
     hello = measurer.ask(id=1, do="hello", protocol=1, threads=1, seed=1)
     if "error" in hello:
-        assert f"PyPI package {name}" in hello["error"], hello
+        assert "-m pip install " in hello["error"], hello
         print(f"{name}: skipped: {hello['error']}")
         return False
     assert hello["runtime"] == name and hello["threads"] == 1 and hello["version"] and hello["device"], hello
@@ -71,9 +78,13 @@ def check(name, folder):
         assert all(us > 0 for r in answer["results"] for us in r.get("reference_us", [])), answer
 
     several = Measurer(name)  # whose models share their threads
-    assert several.ask(id=1, do="hello", protocol=1, threads=2, seed=1)["threads"] == 2
-    answer = several.ask(id=2, do="measure", models=[small, conv, conv], **request)
-    assert all(len(result["samples_us"]) == 3 for result in answer["results"]), answer
+    greeting = several.ask(id=1, do="hello", protocol=1, threads=2, seed=1)
+    if name in ONE_THREAD:
+        assert "on one thread, not 2: take --threads 1" in greeting["error"], greeting
+    else:
+        assert greeting["threads"] == 2, greeting
+        answer = several.ask(id=2, do="measure", models=[small, conv, conv], **request)
+        assert all(len(result["samples_us"]) == 3 for result in answer["results"]), answer
 
     # Declared with two dimensions, computed with three (the sizes are those at 0, 3, 6), which no inference sees.
     nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("ReduceMax", ["s"], ["eight"], keepdims=0),
@@ -88,7 +99,10 @@ def check(name, folder):
     weights = [("first", numpy.array(16000)), ("table", numpy.array([2.0], dtype=numpy.float32))]
     rated = save(folder, "rated", nodes, [1, 8], weights, more=[helper.make_tensor_value_info("sr", TensorProto.INT64, [])])
     answer = measurer.ask(id=6, do="compare", models=[rated, rated], **request)
-    assert [r["assumed"] for r in answer["results"]] == [{"sr": [16000.0]}] * 2, answer
+    if name in OWN_CONVERTER:
+        assert all("does not convert the model: " in r["error"] and "\n" not in r["error"] for r in answer["results"]), answer
+    else:
+        assert [r["assumed"] for r in answer["results"]] == [{"sr": [16000.0]}] * 2, answer
     if name == "onnxruntime":
         answer = measurer.ask(id=7, do="compare", models=[rated], values={"sr": [8000]}, **request)
         assert "error" in answer["results"][0], answer
@@ -104,6 +118,42 @@ def check(name, folder):
     assert measurer.child.wait(timeout=300) == 0
     print(f"{name} {hello['version']}: passed")
     return True
+
+
+def missing(name, folder):
+    """A package that is not there is named, with the command that installs it."""
+    empty = pathlib.Path(folder, "missing-" + name)
+    empty.mkdir()
+    (empty / f"{MODULES[name]}.py").write_text(f"raise ImportError(\"No module named '{MODULES[name]}'\")")
+    answer = Measurer(name, empty).ask(id=1, do="hello", protocol=1, threads=1, seed=1)
+    assert answer["error"].startswith(f"ImportError: No module named '{MODULES[name]}'; install it: {sys.executable} -m pip install "), answer
+
+
+def answers_alike(name, folder):
+    """Each runtime answers to the same inputs what ONNX Runtime answers, also without its own optimisation; a model that it does not read is one line."""
+    weights = [("w", numpy.linspace(-1, 1, 16 * 3 * 9, dtype="float32").reshape(16, 3, 3, 3)), ("f", numpy.linspace(-1, 1, 16 * 4, dtype="float32").reshape(16, 4)), ("b", numpy.zeros(4, dtype="float32"))]
+    conv = [helper.make_node("Conv", ["x", "w"], ["c"], pads=[1] * 4), helper.make_node("Relu", ["c"], ["r"]), helper.make_node("GlobalAveragePool", ["r"], ["p"]),
+            helper.make_node("Flatten", ["p"], ["q"]), helper.make_node("Gemm", ["q", "f", "b"], ["g"]), helper.make_node("Softmax", ["g"], ["y"])]
+    unknown = onnx.load(save(folder, "unknown", [helper.make_node("Unheard", ["x"], ["y"], domain="my.own")], [1, 8]))
+    unknown.opset_import.append(helper.make_opsetid("my.own", 1))
+    onnx.save(unknown, os.path.join(folder, "unknown.onnx"))
+    models = [save(folder, "net", conv, [1, 3, 32, 32], weights, [1, 4]), save(folder, "open", [helper.make_node("Tanh", ["x"], ["y"])], ["n", 8]), os.path.join(folder, "unknown.onnx")]
+    answers = []
+    for runtime in ("onnxruntime", name):
+        measurer = Measurer(runtime)
+        measurer.ask(id=1, do="hello", protocol=1, threads=1, seed=1)
+        for plain in (False, True):
+            answer = measurer.ask(id=2, do="outputs", models=models, folder=folder, seed=1, shapes={"x": [3, 8]}, plain=plain)["results"]
+            assert all("outputs" in result for result in answer[:2]), answer
+            told = [result["outputs"][0] for result in answer[:2]]
+            assert [(one["name"], one["shape"]) for one in told] == [("y", [1, 4]), ("y", [3, 8])], (runtime, told)
+            answers.append([numpy.fromfile(one["file"], "<f8") for one in told])
+            assert "error" in answer[2] and (runtime == "onnxruntime" or answer[2]["error"].count("\n") == 0 and "the model: " in answer[2]["error"]), answer[2]
+        measurer.child.stdin.close()
+        measurer.child.wait(timeout=300)
+    for other in answers[1:]:
+        for one, two in zip(answers[0], other, strict=True):
+            assert numpy.allclose(one, two, atol=5e-3) and numpy.ptp(one) > 0.01, (one, two)
 
 
 def draws_alike(folder):
@@ -177,13 +227,41 @@ def batches():
     assert Fake([0.0]).batch_of(None, 2000) == protocol.MOST_RUNS
 
 
+def warm_ups():
+    """Before its first sample every slow model has run as often, also the one that was run for its memory; a quick one as asked."""
+    import protocol
+
+    class Fake(protocol.Server):
+        def __init__(self, run_us):
+            self.run_us, self.runs = run_us, 0
+
+        def run(self):
+            self.runs += 1
+
+        def sample_us(self, run, batch):
+            run()
+            return self.run_us
+
+    for ran in (0, 1):
+        slow = Fake(2 * protocol.SLOW_US)
+        assert slow.is_slow(slow.run, 3, ran) and slow.runs + ran == protocol.SLOW_RUNS, slow.runs
+    quick = Fake(100.0)
+    assert not quick.is_slow(quick.run, 3) and quick.runs == 3, quick.runs
+
+
 def main():
     batches()
+    warm_ups()
     with tempfile.TemporaryDirectory() as folder:
         draws_alike(folder)
         other_types(folder)
-        checked = [check(name, folder) for name in ("onnxruntime", "openvino")]
-    return 0 if any(checked) else 77
+        for name in MODULES:
+            missing(name, folder)
+        checked = [name for name in MODULES if check(name, folder)]
+        for name in checked:
+            if name not in ("onnxruntime", "openvino"):
+                answers_alike(name, folder)
+    return 0 if checked else 77
 
 
 if __name__ == "__main__":

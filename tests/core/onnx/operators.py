@@ -12,6 +12,7 @@ X = np.array([[[-100, -2.5, -1, -0.5], [0, 0.5, 1, 1.5]], [[3, 3, -7, 2.5], [20,
 POSITIVE = np.abs(X) + np.float32(0.25)
 VECTOR = np.array([0.5, -2], np.float32)
 LAST = np.array([1, -1, 0.5, 2], np.float32)
+NONE = np.array([], np.float32)
 AXES = np.array([-1], np.int64)
 REDUCTIONS = ("ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp")
 
@@ -87,9 +88,42 @@ def cases():
     for equation in ("abcd->db", "abcd", "abcd->"):
         yield "Einsum", 12, {"equation": equation}, [a], {}
     yield "GlobalMaxPool", 9, {}, [a], {}
+    yield from index_cases(a)
+    yield from cubic_cases(a)
     for repeats in ((1, 1, 1), (2, 1, 1), (1, 3, 1)):
         yield "Tile", 13, {}, [X], {1: np.array(repeats, np.int64)}
     yield "Tile", 9, {}, [X[:, :1]], {1: np.array([1, 3, 1], np.int64)}
+
+
+def index_cases(a):
+    """Of operators that place elements; `a` is [2,3,4,5]."""
+    blocks = np.arange(2 * 8 * 2 * 3, dtype=np.float32).reshape(2, 8, 2, 3)
+    for opset, attrs in ((9, {}), (13, {"mode": "DCR"}), (13, {"mode": "CRD"})):
+        yield "DepthToSpace", opset, {"blocksize": 2, **attrs}, [blocks], {}
+    yield "SpaceToDepth", 9, {"blocksize": 2}, [a[:, :, :, :4].copy()], {}
+    places = np.array([[1, -3, 0], [2, 0, -1]], np.int64)
+    for axis in (0, -1):
+        yield "GatherElements", 13, {"axis": axis}, [a[0, :, :3, 0].copy(), places], {}
+    yield "GatherND", 13, {}, [a, places[:, :2] // 2], {}
+    yield "GatherND", 13, {"batch_dims": 1}, [a, places], {}
+    for opset, attrs in ((13, {}), (16, {"reduction": "add"}), (16, {"reduction": "mul"}), (18, {"reduction": "max"}), (18, {"reduction": "min"})):
+        yield "ScatterElements", opset, {"axis": 1, **attrs}, [a[0, :, :3, 0].copy(), places, a[1, :2, :3, 1].copy()], {}
+        yield "ScatterND", opset, attrs, [a, places[:, :2] // 2, a[0, :2].copy()], {}
+    for exclusive, reverse in itertools.product((0, 1), (0, 1)):
+        yield "CumSum", 14, {"exclusive": exclusive, "reverse": reverse}, [a], {1: np.array(-2, np.int64)}
+    for upper, diagonal in itertools.product((0, 1), (-1, 0, 2)):
+        yield "Trilu", 14, {"upper": upper}, [a], {1: np.array(diagonal, np.int64)}
+    yield "Trilu", 14, {}, [a], {}
+    for axis in (-1, 0, 1):
+        yield "OneHot", 11, {"axis": axis}, [places], {1: np.array([4], np.int64), 2: np.array([-1, 2], np.float32)}
+
+
+def cubic_cases(a):
+    """Resize, by scales and by sizes."""
+    for coordinates in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"):
+        for scales in ((1, 1, 2, 2), (1, 1, 1.5, 0.5)):
+            yield "Resize", 13, {"mode": "cubic", "coordinate_transformation_mode": coordinates, "cubic_coeff_a": -0.5}, [a], {1: NONE, 2: np.array(scales, np.float32)}
+        yield "Resize", 13, {"mode": "cubic", "coordinate_transformation_mode": coordinates}, [a], {1: NONE, 2: NONE, 3: np.array([2, 3, 7, 11], np.int64)}
 
 
 def model(op, opset, attrs, inputs, constants):
@@ -100,7 +134,7 @@ def model(op, opset, attrs, inputs, constants):
     outputs = {"LSTM": ["y", "h", "c"], "GRU": ["y", "h"], "RNN": ["y", "h"]}.get(op, ["y"])
     declared = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape)
                 for n, v in zip(values, inputs)]
-    kind = TensorProto.INT64 if op.startswith("Arg") else declared[0].type.tensor_type.elem_type
+    kind = TensorProto.INT64 if op.startswith("Arg") else TensorProto.FLOAT if op == "OneHot" else declared[0].type.tensor_type.elem_type
     graph = helper.make_graph([helper.make_node(op, names, outputs, **attrs)], "g", declared,
                               [helper.make_tensor_value_info(y, kind, X.shape if op == "GroupNormalization" else None) for y in outputs],
                               [numpy_helper.from_array(c, names[k]) for k, c in constants.items()])

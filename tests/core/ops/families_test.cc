@@ -79,6 +79,35 @@ TEST(Reduce, PlacesAndGroups) {
   EXPECT_EQ(result(Op::reduce_prod, "f32[2,0]", {{Attr::axes, Ints{1}}}), "f32[2,1]");
 }
 
+TEST(Indexing, BlocksOfPixels) {
+  const Attrs two{{Attr::blocksize, int64_t{2}}};
+  EXPECT_EQ(result(Op::depth_to_space, "u8[2,8,3,5]", two), "u8[2,2,6,10]");
+  EXPECT_EQ(result(Op::depth_to_space, "f32[2,6,3,5]", two), "-");
+  EXPECT_EQ(result(Op::depth_to_space, "f32[2,8,3]", two), "-");
+  EXPECT_EQ(result(Op::depth_to_space, "f32[2,8,3,5]", {{Attr::blocksize, int64_t{0}}}), "-");
+  EXPECT_EQ(result(Op::space_to_depth, "f32[2,3,4,6]", two), "f32[2,12,2,3]");
+  EXPECT_EQ(result(Op::space_to_depth, "f32[2,3,4,5]", two), "-");
+}
+
+TEST(Indexing, PlacesSumsAndTriangles) {
+  const Attrs axis{{Attr::axis, int64_t{1}}}, hot{{Attr::axis, int64_t{1}}, {Attr::depth, int64_t{7}}};
+  EXPECT_EQ(result(Op::gather_elements, "f32[2,3] i64[1,9]", axis), "f32[1,9]");
+  EXPECT_EQ(result(Op::gather_elements, "f32[2,3] i64[3,1]", axis), "-");
+  EXPECT_EQ(result(Op::gather_elements, "f32[2,3] f32[1,1]", axis), "-");
+  EXPECT_EQ(result(Op::gather_nd, "f32[2,3,4] i64[5,2]"), "f32[5,4]");
+  EXPECT_EQ(result(Op::gather_nd, "f32[2,3,4] i64[2,5,1]", {{Attr::batch_dims, int64_t{1}}}), "f32[2,5,4]");
+  EXPECT_EQ(result(Op::gather_nd, "f32[2,3] i64[5,3]"), "-");
+  EXPECT_EQ(result(Op::scatter_elements, "f32[2,3] i64[1,2] f32[1,2]", axis), "f32[2,3]");
+  EXPECT_EQ(result(Op::scatter_elements, "f32[2,3] i64[1,2] f32[1,3]", axis), "-");
+  EXPECT_EQ(result(Op::scatter_nd, "f32[2,3,4] i64[5,2] f32[5,4]"), "f32[2,3,4]");
+  EXPECT_EQ(result(Op::scatter_nd, "bool[2] i64[5,1] bool[5]", {{Attr::reduction, std::string("add")}}), "-");
+  EXPECT_EQ(result(Op::cumsum, "i64[2,3]", axis), "i64[2,3]");
+  EXPECT_EQ(result(Op::trilu, "f32[3]"), "-");
+  EXPECT_EQ(result(Op::trilu, "bool[2,3]"), "bool[2,3]");
+  EXPECT_EQ(result(Op::one_hot, "i64[2,3] f32[2]", hot), "f32[2,7,3]");
+  EXPECT_EQ(result(Op::one_hot, "i64[2,3] f32[3]", hot), "-");
+}
+
 TEST(Elementwise, UnaryKeepsTheTypeAndTakesFloatsOnly) {
   for (Op op : {Op::relu,         Op::sigmoid,
                 Op::tanh,         Op::gelu,

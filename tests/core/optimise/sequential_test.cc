@@ -17,15 +17,31 @@ namespace {
 // Log of the ratio in one process.
 using Draw = std::function<double(Rng&)>;
 
-// Shares of campaigns of twelve processes that end in "faster", when looked at after every one from `first` on.
-double faster_share(const Draw& draw, int campaigns, int first = SequentialRatio::kLeast) {
+// How much the logs of rounds within a process differ, and how many there are.
+struct Rounds {
+  double spread = 0.004;
+  int count = 1;
+  bool heavy = false;  // Student's t with two degrees of freedom
+};
+
+double round_of(const Rounds& rounds, Rng& rng) {
+  const double number = rounds.spread * normal(rng);
+  return rounds.heavy ? 0.7 * number / std::sqrt(-std::log(1 - rng.uniform())) : number;
+}
+
+// Shares of campaigns of `most` processes that end in "faster", when looked at after every one from `first` on.
+double faster_share(const Draw& draw, int campaigns, int first = SequentialRatio::kLeast, const Rounds& rounds = {},
+                    int most = 12) {
   int faster = 0;
   for (int c = 0; c < campaigns; ++c) {
     Rng rng({static_cast<uint64_t>(c), 17});
     SequentialRatio test;
     bool shown = false;
-    for (int process = 1; process <= 12 && !shown; ++process) {
-      test.add(std::vector<double>{std::exp(draw(rng) + 0.004 * normal(rng))});
+    for (int process = 1; process <= most && !shown; ++process) {
+      const double drawn = draw(rng);
+      std::vector<double> quotients;
+      for (int k = 0; k < rounds.count; ++k) quotients.push_back(std::exp(drawn + round_of(rounds, rng)));
+      test.add(quotients);
       shown = process >= first && test.faster();
     }
     faster += shown ? 1 : 0;
@@ -60,6 +76,37 @@ TEST(SequentialRatio, FalsePositivesOfTwoModelsThatAreOne) {
   EXPECT_LE(faster_share(two_layouts, kCampaigns, SequentialRatio::kUsual), 0.01);
 }
 
+// Slow models have few rounds in a process, which differ much next to other work.
+TEST(SequentialRatio, FalsePositivesWhereRoundsDiffer) {
+  constexpr int kCampaigns = 3000;
+  for (const int count : {2, 4, 8}) {
+    for (const double spread : {0.0, 0.01, 0.05, 0.15}) {
+      for (const bool heavy : {false, true})
+        EXPECT_LE(faster_share(around(1, spread), kCampaigns, SequentialRatio::kLeast, {0.1, count, heavy}), 0.0125)
+            << count << " " << spread << " " << heavy;
+    }
+  }
+}
+
+TEST(SequentialRatio, PowerWhereRoundsDiffer) {
+  EXPECT_GE(faster_share(around(0.87, 0.01), 500, SequentialRatio::kLeast, {0.05, 2}, 5), 0.75);
+  EXPECT_GE(faster_share(around(0.87, 0.01), 500, SequentialRatio::kLeast, {0.1, 4}, 8), 0.7);
+  EXPECT_GE(faster_share(around(0.97, 0.003), 500, SequentialRatio::kLeast, {0.02, 8}, 8), 0.85);
+}
+
+// What rounds differ by widens the mean and not the next process; the same differences without that explanation do both.
+TEST(SequentialRatio, NoiseOfRoundsIsNotThatOfTheNextProcess) {
+  SequentialRatio rounds, processes;
+  for (const double log : {-0.08, -0.16, -0.24, -0.16, -0.08, -0.24}) {
+    rounds.add(std::vector<double>{std::exp(log - 0.1), std::exp(log + 0.1)});
+    processes.add(std::vector<double>{std::exp(log), std::exp(log)});
+  }
+  EXPECT_DOUBLE_EQ(rounds.ratio(), processes.ratio());
+  EXPECT_LT(rounds.upper(), 0.95 * processes.upper());
+  EXPECT_TRUE(rounds.faster());
+  EXPECT_FALSE(processes.faster());
+}
+
 TEST(SequentialRatio, Power) {
   EXPECT_GE(faster_share(around(0.80, 0.05), 500), 0.98);
   EXPECT_GE(faster_share(around(0.95, 0.01), 500), 0.98);
@@ -70,15 +117,23 @@ TEST(SequentialRatio, Power) {
 TEST(SequentialRatio, IntervalIsThatOfAFurtherProcess) {
   SequentialRatio test;
   EXPECT_EQ(test.ratio(), 1);
-  test.add(std::vector<double>{0.70, 0.71, 0.90});
+  test.add(std::vector<double>{0.71});
   test.add(std::vector<double>{0.71});
   EXPECT_EQ(test.lower(), 0);
   EXPECT_EQ(test.upper(), std::numeric_limits<double>::infinity());
   test.add(std::vector<double>{0.71});
   EXPECT_NEAR(test.ratio(), 0.71, 1e-12);
-  // Three processes that agree, and one of 1 % that is known before: t 4.541 (3), spread 0.01 / sqrt(3), root of 4/3.
-  EXPECT_NEAR(test.upper(), 0.71 * std::exp(4.541 * 0.01 / std::sqrt(3.0) * std::sqrt(4.0 / 3)), 2e-4);
+  // Three processes that agree, and one of 1 % that is known before, a spread of 0.01 / sqrt(3): t 4.541 (3 degrees) of
+  // that for the next process, 5.841 of that over sqrt(3) for the mean.
+  const double spread = 0.01 / std::sqrt(3.0);
+  EXPECT_NEAR(test.upper(), 0.71 * std::exp(std::hypot(4.541 * spread, 5.841 * spread / std::sqrt(3.0))), 2e-4);
   EXPECT_TRUE(test.faster());
+}
+
+TEST(SequentialRatio, AProcessIsTheMedianOfItsRounds) {
+  SequentialRatio test;
+  test.add(std::vector<double>{0.70, 0.71, 0.90});
+  EXPECT_NEAR(test.ratio(), 0.71, 1e-12);
 }
 
 TEST(SequentialRatio, SaysWhenFurtherProcessesCanShowNothing) {

@@ -82,6 +82,21 @@ TEST(Value, Shapes) {
   EXPECT_FALSE(has_value(call("broadcast", {Val(Ints{2}), Val(Ints{3})})));
 }
 
+// [s, 2] with an open size s.
+TEST(Value, ListFunctionsTakeOpenExtents) {
+  const Val open = from_extent(ops::Extent::symbol(0, 4, 1)), list = call("cat", {open, i(2)});
+  EXPECT_EQ(call("[]", {list, i(-1)}), i(2));
+  EXPECT_EQ(call("len", {list}), i(2));
+  EXPECT_EQ(call("product", {list}), call("*", {i(2), open}));
+  EXPECT_EQ(call("repeat", {open, i(2)}), call("cat", {open, open}));
+  EXPECT_EQ(call("set", {list, i(0), i(9)}), Val(Ints{9, 2}));
+  EXPECT_EQ(call("sub", {list, i(1), i(2)}), Val(Ints{2}));
+  EXPECT_EQ(call("index_of", {list, open}), i(0));
+  EXPECT_FALSE(has_value(call("has", {list, i(2)})));  // s may be 2
+  EXPECT_FALSE(has_value(call("[]", {list, open})));
+  EXPECT_FALSE(has_value(call("iota", {open})));
+}
+
 TEST(Value, AttributesKeepTheirKind) {
   EXPECT_EQ(to_attr(i(2), 0.5), ops::AttrValue(2.0));
   EXPECT_EQ(to_attr(Val(2.0), int64_t{0}), std::nullopt);

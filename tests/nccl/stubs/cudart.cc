@@ -18,6 +18,7 @@ struct Event {
   Clock clock;
   Stream* stream = nullptr;
   int sums = 0;  // of the stream that come before it
+  double us = 0;
 };
 struct Data {
   Clock written, summed;
@@ -77,7 +78,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const std::lock_guard lock(mutex);
   auto& of = stream_of(stream);
-  *reinterpret_cast<Event*>(event) = {step(of), &of, of.begun};
+  *reinterpret_cast<Event*>(event) = {step(of), &of, of.begun, stub_now_us()};
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -92,7 +93,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   join(host, one.clock);
   return cudaSuccess;
 }
-const char* cudaGetErrorString(cudaError_t) { return "stub"; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) {
+  *ms = static_cast<float>((reinterpret_cast<Event*>(to)->us - reinterpret_cast<Event*>(from)->us) / 1000);
+  return cudaSuccess;
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaErrorMemoryAllocation ? "out of memory" : "stub";
+}
 
 void stub_write(const void* data) {
   const std::lock_guard lock(mutex);

@@ -1,4 +1,6 @@
-// Stand-ins for libcudart.so.13 and libnccl.so.2, which the real NCCL plug-in is loaded with where there is no GPU.
+// Stand-ins for libcudart.so.13 and libnccl.so.2, which the real plug-ins are loaded with where there is no GPU.
+// Memory of the device is the host's; kernels of rlgo and the libraries' work (tests/cudnn/stubs) run on it, at once
+// or, captured, when their graph is launched. The device's time is what they say that they take.
 //
 // Streams keep vector clocks: an all-reduce must come after the default stream's last write of its data, and the
 // default stream may read that only after the sum. Ranks are threads, or processes that share the file of stub_reset();
@@ -6,6 +8,19 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+
+// Of libcudart.so.13: work of a stream that takes the device `us`.
+void stub_enqueue(std::function<void()> work, double us);
+double stub_now_us();                  // the device's time so far
+void stub_memory_limit(size_t bytes);  // that cudaMalloc gives in all; 0: no limit
+struct StubDeviceCounts {
+  int graphs = 0;       // that were launched
+  int kernels = 0;      // that ran
+  size_t bytes = 0;     // taken and not freed
+  int live_graphs = 0;  // captured and not destroyed
+};
+StubDeviceCounts stub_device_counts();
 
 extern "C" {
 
