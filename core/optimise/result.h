@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/cost/kept.h"
-#include "core/graph/graph.h"
 #include "core/onnx/onnx.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/clock.h"
@@ -150,9 +149,9 @@ struct Result {
   std::string contradicted;           // what whole models said against prices of a family of rules; "" for nothing
   std::vector<Candidate> candidates;  // in the order in which they were made; [0] is "no rewrites"
   size_t chosen = 0;                  // of candidates
+  cost::KeptOperators kept;           // of the original
   std::vector<double> step_us;        // cost after each rewrite of the chosen one
   std::vector<double> before_op_us, after_op_us;  // cost by node id
-  cost::KeptOperators kept;                       // of the original
   std::vector<Check> checks;                      // of the chosen one
   bool checked = false;                           // they compared something, and nothing differs
   std::vector<cost::SwitchTiming> switches;       // of the file that was given and, where it differs, the chosen one

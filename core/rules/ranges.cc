@@ -231,10 +231,10 @@ class Analysis {
   }
 
   static bool bounded(Op op) {
-    static constexpr Op kBounded[] = {Op::sigmoid,        Op::tanh,     Op::erf,     Op::softmax,     Op::hard_sigmoid,
-                                      Op::equal,          Op::less,     Op::log,     Op::less_equal,  Op::logical_and,
-                                      Op::logical_or,     Op::softsign, Op::sign,    Op::logical_not, Op::sin,
-                                      Op::reduce_log_sum, Op::cos,      Op::lp_norm, Op::recurrent};
+    static constexpr Op kBounded[] = {Op::sigmoid,        Op::tanh,     Op::erf,    Op::softmax,     Op::hard_sigmoid,
+                                      Op::equal,          Op::less,     Op::log,    Op::less_equal,  Op::logical_and,
+                                      Op::logical_or,     Op::softsign, Op::sign,   Op::logical_not, Op::sin,
+                                      Op::reduce_log_sum, Op::cos,      Op::lp_norm};
     return std::ranges::find(kBounded, op) != std::ranges::end(kBounded);
   }
 
@@ -269,8 +269,7 @@ class Analysis {
       case Op::sqrt:
         return power(in[0], 0.5);
       case Op::gather:
-      case Op::attention:
-        return with(all, in[op == Op::gather ? 0 : 2].terms);
+        return with(all, in[0].terms);
       case Op::batch_norm:
         return of_batch_norm(in);
       case Op::clip:
