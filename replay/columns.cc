@@ -14,7 +14,15 @@ void append(Columns& c, const mdp::StepInfo& info, RuleNames& rules) {
   c.launches.push_back(info.launches);
   c.step_us.push_back(info.step_us);
   c.measured_us.push_back(info.measured_us);
+  c.measured_ratio.push_back(info.measured_ratio);
+  c.measured_error.push_back(info.measured_error);
+  c.timing.push_back(static_cast<uint8_t>(info.timing));
   c.place.push_back(info.location);
+}
+
+mdp::WholeTimed timing_of(uint8_t value) {
+  if (value > static_cast<uint8_t>(mdp::WholeTimed::failed)) fail("steps/timing: {} is no outcome of a timing", value);
+  return static_cast<mdp::WholeTimed>(value);
 }
 
 mdp::Step step(const Columns& c, uint64_t i, const RuleNames& rules) {
@@ -33,6 +41,9 @@ mdp::Step step(const Columns& c, uint64_t i, const RuleNames& rules) {
             c.launches[i],
             c.step_us[i],
             c.measured_us[i],
+            c.measured_ratio[i],
+            c.measured_error[i],
+            timing_of(c.timing[i]),
             c.place[i]};
   return s;
 }

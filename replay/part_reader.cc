@@ -79,6 +79,11 @@ Columns PartReader::slice(int64_t episode, int64_t first, int64_t count) const {
   };
   for_each_episode_column(c, read);
   for_each_step_column(c, read);
+  if (version_ < 5) {
+    c.measured_ratio.assign(static_cast<size_t>(count), 0);
+    c.measured_error = c.measured_ratio;
+    c.timing.assign(static_cast<size_t>(count), 0);
+  }
   if (version_ < 4) {
     c.graph = {0};
     c.place = c.location;

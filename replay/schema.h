@@ -16,7 +16,7 @@ namespace rlgo::replay {
 constexpr std::string_view kFormat = "rlgo-rollouts";
 // Raised by any change of a dataset's meaning. This program writes kVersion, reads kOldest to kVersion and refuses
 // others.
-constexpr int64_t kVersion = 4, kOldest = 2;
+constexpr int64_t kVersion = 5, kOldest = 2;
 constexpr std::string_view kCoding = "difference";  // how observations are stored: core/codec/observation_code.h
 
 // What all episodes of a part share; attributes of its root group.
@@ -64,6 +64,8 @@ struct Columns {
   std::vector<int32_t> rule, location, applied_rule, place;  // place: since version 4; before: location
   std::vector<float> reward, log_prob_rule, log_prob_location, value_rule, value_location;
   std::vector<double> cost_us, flops, bytes, peak_bytes, launches, step_us, measured_us;
+  std::vector<double> measured_ratio, measured_error;  // since version 5, as is timing; before: 0
+  std::vector<uint8_t> timing;
 
   std::vector<int32_t> nodes, edges, locations;
   std::vector<int64_t> base, code_offset = {0};
@@ -132,7 +134,14 @@ void for_each_step_column(AnyColumns& c, Visit&& visit) {
   step(c.peak_bytes, "steps/peak_bytes", "B", "peak memory of the graph after the step");
   step(c.launches, "steps/launches", "", "kernel launches of the graph after the step");
   step(c.step_us, "steps/step_us", "us", "time that the environment took for the step");
-  step(c.measured_us, "steps/measured_us", "us", "measured end to end (reward R4), else 0");
+  step(c.measured_us, "steps/measured_us", "us", "measured end to end (rewards R4 and latency), else 0");
+  const auto timed = [&](auto& v, std::string_view name, std::string_view unit, std::string_view meaning) {
+    visit(v, ColumnInfo{name, Rows::steps, false, unit, meaning, 5});
+  };
+  timed(c.measured_ratio, "steps/measured_ratio", "", "its ratio to the unmodified graph's, timed in the same rounds");
+  timed(c.measured_error, "steps/measured_error", "", "half-width of the 95 % interval of measured_ratio");
+  timed(c.timing, "steps/timing", "",
+        "0: not timed; 1: shown to differ from the step before (R4: timed); 2: within noise; 3: the timing failed");
 }
 
 template <typename AnyColumns, typename Visit>  // likewise

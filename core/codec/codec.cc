@@ -15,7 +15,7 @@ namespace rlgo::mdp {
 namespace {
 
 constexpr uint32_t kMagic = 0x4A52544C;  // "LTRJ"
-constexpr uint32_t kVersion = 5;
+constexpr uint32_t kVersion = 6;
 
 // Facts about steps, each against the step before: a mask of those that changed, two bits a number (changed, and given
 // as the difference of two whole numbers), then the numbers.
@@ -56,13 +56,17 @@ class InfoCode {
       }
     }
     const auto& n = before_;
-    return {names_[rule], n[0], n[1], n[2], n[3], n[4], n[5], n[6], 0};
+    const auto last = static_cast<double>(WholeTimed::failed);
+    if (!(n[9] >= 0 && n[9] <= last) || !whole(n[9])) fail("trajectory: {} as the outcome of a timing", n[9]);
+    const auto timing = static_cast<WholeTimed>(n[9]);
+    return {names_[rule], n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], timing, 0};
   }
 
  private:
   static constexpr int64_t kLargest = int64_t{1} << 53;  // up to here doubles hold all whole numbers
-  static std::array<double, 7> numbers(const StepInfo& i) {
-    return {i.cost_us, i.flops, i.bytes, i.peak_bytes, i.launches, i.step_us, i.measured_us};
+  static std::array<double, 10> numbers(const StepInfo& i) {
+    return {i.cost_us, i.flops,       i.bytes,          i.peak_bytes,     i.launches,
+            i.step_us, i.measured_us, i.measured_ratio, i.measured_error, static_cast<double>(i.timing)};
   }
   // Whether it survives as an integer (-0 does not).
   static bool whole(double value) {
@@ -70,7 +74,7 @@ class InfoCode {
     return std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(value))) == std::bit_cast<uint64_t>(value);
   }
 
-  std::array<double, 7> before_{};
+  std::array<double, 10> before_{};
   std::map<std::string, uint64_t> rules_;
   std::vector<std::string> names_;
 };

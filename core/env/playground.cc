@@ -24,8 +24,8 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,
   std::vector<std::unique_ptr<mdp::Env>> envs;
   for (int i = 0; i < count; ++i) {
     std::vector<std::unique_ptr<mdp::Env>> of_graphs;
-    for (const auto& [graph, starts, measure_us] : graphs)
-      of_graphs.push_back(std::make_unique<RewriteEnv>(graph, rules, model, options, measure_us, starts, checkpoints));
+    for (const auto& [graph, starts, timer] : graphs)
+      of_graphs.push_back(std::make_unique<RewriteEnv>(graph, rules, model, options, timer, starts, checkpoints));
     envs.push_back(mdp::make_choice(std::move(of_graphs)));
   }
   return mdp::make_batch(std::move(envs));

@@ -1,11 +1,11 @@
 // The environments of a run: one or several graphs, each with the places where episodes on it begin.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "core/cost/cost.h"
+#include "core/cost/whole_timing.h"
 #include "core/env/rewrite_env.h"
 #include "core/env/starts.h"
 #include "core/graph/graph.h"
@@ -24,8 +24,8 @@ std::shared_ptr<Starts> told_starts(const EnvOptions& options, const graph::Grap
 
 struct Playground {
   const graph::Graph& graph;
-  std::shared_ptr<const Starts> starts;                   // null: episodes begin at the unmodified graph
-  std::function<double(const graph::Graph&)> measure_us;  // as of RewriteEnv
+  std::shared_ptr<const Starts> starts;  // null: episodes begin at the unmodified graph
+  cost::WholeTimer timer;                // as of RewriteEnv
 };
 // `count` environments, stepped side by side: each draws one of the graphs for each episode.
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/env/candidates.h"
 #include "core/env/features.h"
+#include "core/env/whole_level.h"
 #include "core/ops/op.h"
 #include "core/search/region.h"
 
@@ -47,8 +48,8 @@ void declare(OptionSink& o, EnvOptions& env) {
   o.heading("Environment");
   o.choice("env.reward", env.reward, kRewards,
            "R1 decrease of cost per step, R2 the same at the end only, R3 with flops, bytes, memory and launches, R4 "
-           "latency of the whole graph in the target, R5 what a step adds to the episode's best; percent of the "
-           "initial cost");
+           "latency of the whole graph in the target, R5 what a step adds to the episode's best, latency R4 with "
+           "errors: noise and failed timings earn nothing; percent of the initial cost");
   o.number("env.frontier", env.frontier, 0, 1,
            "share of the episodes that begin on the way of greedy search, annealing or windows");
   o.texts("env.searches", env.searches,
@@ -76,27 +77,23 @@ void declare(OptionSink& o, EnvOptions& env) {
 
 struct RewriteEnv::Impl {
   Impl(graph::Graph g, std::shared_ptr<const rules::RuleSet> r, std::shared_ptr<cost::CostModel> m, const EnvOptions& o,
-       std::function<double(const graph::Graph&)> measure, std::shared_ptr<const Starts> from,
-       std::shared_ptr<Checkpoints> kept)
+       cost::WholeTimer timer, std::shared_ptr<const Starts> from, std::shared_ptr<Checkpoints> kept)
       : initial(std::move(g)),
         rules(std::move(r)),
         model(std::move(m)),
         options(o),
-        measure_us(std::move(measure)),
         starts(std::move(from)),
         checkpoints(model->is_local() ? std::move(kept) : nullptr),  // other prices change while a run learns them
         spec(observation_spec(*rules, o)),
         initial_features(model),
         initial_cost(cost::graph_cost(*model, initial)),
+        level(options.reward, std::move(timer), initial),
         walk(start_state(initial, rules, initial_cost.runtime_us), walk_cost, *model, options.max_locations,
              allowance(), search::Walk::Unknown::estimated),
         start(walk.mark()),
         features(model) {
-    if (options.reward == Reward::measured && !measure_us)
-      fail("reward R4 (measured) needs a way to measure whole graphs on this device; none was given");
     if (initial_cost.runtime_us <= 0)
       fail("graph '{}' costs nothing under cost model {}: there is nothing to optimise", initial.name(), model->name());
-    if (options.reward == Reward::measured) initial_measured = measure_us(initial);
     initial_features.reset(initial);
     restart();
   }
@@ -107,20 +104,18 @@ struct RewriteEnv::Impl {
         rules(o.rules),
         model(o.model),
         options(o.options),
-        measure_us(o.measure_us),
         starts(o.starts),
         checkpoints(o.checkpoints),
         spec(o.spec),
         initial_features(o.initial_features),
         initial_cost(o.initial_cost),
-        initial_measured(o.initial_measured),
+        level(o.level),
         walk(o.walk.mark(), walk_cost, *model, options.max_locations, allowance(), search::Walk::Unknown::estimated),
         start(o.start),
         features(o.features),
         cost(o.cost),
         best_us(o.best_us),
         begin_us(o.begin_us),
-        measured(o.measured),
         steps(o.steps),
         windowed(o.windowed),
         region(o.region),
@@ -177,7 +172,7 @@ struct RewriteEnv::Impl {
     features = initial_features;
     cost = initial_cost;
     best_us = initial_cost.runtime_us;
-    measured = initial_measured;
+    level.begin();
     steps = 0;
     running = true;
     trace.clear();
@@ -265,10 +260,10 @@ struct RewriteEnv::Impl {
     if (options.window > 0) open_window(key);
     for (const rules::Rewrite& rewrite : trace) beginning.rewrites.push_back({rewrite.rule, rewrite.location});
     best_us = begin_us = cost.runtime_us;
-    if (options.reward == Reward::measured) measured = measure_us(walk.graph());
+    level.begin(walk.graph());
   }
 
-  double step_reward(const cost::Cost& before, double measured_before, double best_before, bool ended) const {
+  double step_reward(const cost::Cost& before, double timed, double best_before, bool ended) const {
     const double runtime = relative_drop(before.runtime_us, cost.runtime_us, initial_cost.runtime_us);
     switch (options.reward) {
       case Reward::step:
@@ -284,7 +279,8 @@ struct RewriteEnv::Impl {
       case Reward::best:
         return 100.0 * relative_drop(best_before, best_us, initial_cost.runtime_us);
       case Reward::measured:
-        return 100.0 * relative_drop(measured_before, measured, initial_measured);
+      case Reward::latency:
+        return timed;
     }
     fail("no such reward: {}", static_cast<int>(options.reward));
   }
@@ -293,13 +289,12 @@ struct RewriteEnv::Impl {
   const std::shared_ptr<const rules::RuleSet> rules;
   const std::shared_ptr<cost::CostModel> model;
   const EnvOptions options;
-  const std::function<double(const graph::Graph&)> measure_us;
   const std::shared_ptr<const Starts> starts;
   const std::shared_ptr<Checkpoints> checkpoints;
   const mdp::ObservationSpec spec;
   FeatureBuilder initial_features;
   const cost::Cost initial_cost;
-  double initial_measured = 0;
+  WholeLevel level;
 
   search::SharedCost shared_cost{*model, {}};
   search::ThreadCost walk_cost{shared_cost};
@@ -309,7 +304,6 @@ struct RewriteEnv::Impl {
   cost::Cost cost;
   double best_us = 0;
   double begin_us = 0;  // of the graph that the episode began with, where it is played in a window
-  double measured = 0;
   int steps = 0;
   bool windowed = false;
   search::Region region;
@@ -321,10 +315,9 @@ struct RewriteEnv::Impl {
 };
 
 RewriteEnv::RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules,
-                       std::shared_ptr<cost::CostModel> model, const EnvOptions& options,
-                       std::function<double(const graph::Graph&)> measure_us, std::shared_ptr<const Starts> starts,
-                       std::shared_ptr<Checkpoints> checkpoints)
-    : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options, std::move(measure_us),
+                       std::shared_ptr<cost::CostModel> model, const EnvOptions& options, cost::WholeTimer timer,
+                       std::shared_ptr<const Starts> starts, std::shared_ptr<Checkpoints> checkpoints)
+    : impl_(std::make_unique<Impl>(std::move(graph), std::move(rules), std::move(model), options, std::move(timer),
                                    std::move(starts), std::move(checkpoints))) {}
 RewriteEnv::RewriteEnv(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RewriteEnv::~RewriteEnv() = default;
@@ -355,16 +348,19 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
   const Stopwatch watch;
   const bool noop = action.rule == s.spec.rules;
   const cost::Cost before = s.cost;
-  const double measured_before = s.measured, best_before = s.best_us;
+  const double best_before = s.best_us;
+  double timed = 0;   // what the whole graph's time earns
   s.running = false;  // an error below ends the episode
   mdp::StepResult result;
   if (!noop) {
     s.apply(action);
     s.cost = s.features.cost(s.walk.graph());
-    if (s.options.reward == Reward::measured) s.measured = s.measure_us(s.walk.graph());
+    timed = s.level.step(s.walk.graph(), result.info);
     s.best_us = std::min(s.best_us, s.cost.runtime_us);
     result.info.rule = s.rules->name(action.rule);
     result.info.location = s.trace.back().location;
+  } else {
+    s.level.stay(result.info);
   }
   ++s.steps;
   result.terminal = noop || s.offered().empty();
@@ -384,13 +380,12 @@ mdp::StepResult RewriteEnv::step(mdp::Action action) {
     s.best_us = std::min(s.best_us, s.cost.runtime_us);
   }
   s.running = !result.terminal && !result.truncated;
-  result.reward = static_cast<float>(s.step_reward(before, measured_before, best_before, !s.running));
+  result.reward = static_cast<float>(s.step_reward(before, timed, best_before, !s.running));
   result.observation = s.observe(&result.changes);
   result.info.flops = s.cost.flops;
   result.info.bytes = s.cost.bytes;
   result.info.peak_bytes = s.cost.peak_bytes;
   result.info.launches = s.cost.launches;
-  result.info.measured_us = s.options.reward == Reward::measured ? s.measured : 0.0;
   result.info.step_us = watch.us();
   return result;
 }

@@ -1,13 +1,13 @@
 // The real environment: a graph, the rules that apply to it, and a reward for making it faster.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/options.h"
 #include "core/cost/cost.h"
+#include "core/cost/whole_timing.h"
 #include "core/env/checkpoints.h"
 #include "core/env/starts.h"
 #include "core/graph/graph.h"
@@ -25,12 +25,14 @@ namespace rlgo::env {
 //   R4 "measured": R1 with measured end-to-end time of the whole graph in place of the summed cost.
 //   R5 "best": what a step adds to the best graph of its episode so far: 100 * (best_t - best_{t+1}) / cost_0.
 //   Wandering after the best costs nothing.
-enum class Reward : uint8_t { step, final_only, detailed, measured, best };
-inline constexpr Named<Reward> kRewards[] = {{"R1", Reward::step},
-                                             {"R2", Reward::final_only},
-                                             {"R3", Reward::detailed},
-                                             {"R4", Reward::measured},
-                                             {"R5", Reward::best}};
+//   "latency": R4 with errors (whole_level.h): only what is shown to be faster or slower is paid, and a timing that
+//   fails costs nothing but its step.
+enum class Reward : uint8_t { step, final_only, detailed, measured, best, latency };
+inline constexpr Named<Reward> kRewards[] = {{"R1", Reward::step},     {"R2", Reward::final_only},
+                                             {"R3", Reward::detailed}, {"R4", Reward::measured},
+                                             {"R5", Reward::best},     {"latency", Reward::latency}};
+// Whether a reward runs whole graphs in the target.
+inline bool times_whole(Reward reward) { return reward == Reward::measured || reward == Reward::latency; }
 
 struct EnvOptions {
   Reward reward = Reward::step;
@@ -56,11 +58,12 @@ void declare(OptionSink& sink, EnvOptions& options);
 class RewriteEnv : public mdp::Env {  // the environment of one graph and rule set
  public:
   // `starts`: where episodes begin, by the key of reset(); null: at the unmodified graph.
-  // `measure_us` prices whole graphs end to end; needed for R4 only (throws Error where R4 lacks it). `checkpoints`,
-  // shared with other environments or not: episodes begin sooner with them, where prices are local, and as without.
+  // `timer` times whole graphs; throws Error where the reward needs one and it is not given, or cannot time `graph`.
+  // `checkpoints`, shared with other environments or not: episodes begin sooner with them, where prices are local, and
+  // as without.
   RewriteEnv(graph::Graph graph, std::shared_ptr<const rules::RuleSet> rules, std::shared_ptr<cost::CostModel> model,
-             const EnvOptions& options, std::function<double(const graph::Graph&)> measure_us = {},
-             std::shared_ptr<const Starts> starts = nullptr, std::shared_ptr<Checkpoints> checkpoints = nullptr);
+             const EnvOptions& options, cost::WholeTimer timer = {}, std::shared_ptr<const Starts> starts = nullptr,
+             std::shared_ptr<Checkpoints> checkpoints = nullptr);
   ~RewriteEnv() override;
   // An environment of its own in the same state, which continues from here: O(size of the graph), matches are shared
   // until they change. Both ask the same cost model.

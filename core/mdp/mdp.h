@@ -63,13 +63,24 @@ struct ObservationSpec {
   bool operator==(const ObservationSpec&) const = default;
 };
 
+// What came of timing the graph after a step end to end.
+enum class WholeTimed : uint8_t {
+  no,            // it was not timed: another reward, or NO-OP
+  shown,         // its latency is known to differ from the one before; of reward R4: it was timed
+  within_noise,  // it may be as fast as the one before
+  failed,        // the target died, hung, or refused the graph
+};
+
 // Facts about a step for people and analyses; agents must not see it.
 struct StepInfo {
   std::string rule;    // name of the applied rule, "" for NO-OP
   double cost_us = 0;  // of the graph after the step
   double flops = 0, bytes = 0, peak_bytes = 0, launches = 0;
-  double step_us = 0;      // time that the step took
-  double measured_us = 0;  // end-to-end, reward R4 only, else 0
+  double step_us = 0;  // time that the step took
+  // End to end, of the rewards R4 and latency, else 0; 0 where the timing failed: us, the ratio to the unmodified graph
+  // that ran in the same rounds, and the half-width of that ratio's 95 % interval.
+  double measured_us = 0, measured_ratio = 0, measured_error = 0;
+  WholeTimed timing = WholeTimed::no;
   // The rewrite's location as traces name it, among all matches of its rule. The action's location is among those that
   // were offered: another number where an episode is offered a part of them.
   int32_t location = 0;

@@ -35,6 +35,8 @@ class Acquisition {
   std::optional<size_t> first() const;
   // `ratio`: the graph's time to the unmodified one's, > 0.
   void timed(size_t graph, double ratio);
+  // It is being timed: next() and first() are about others.
+  void hold(size_t graph) { graphs_[graph].held = true; }
   // It cannot be timed; never asked for again.
   void failed(size_t graph) { graphs_[graph].failed = true; }
 
@@ -66,8 +68,8 @@ class Acquisition {
     cost::Features features;
     cost::Residual::Prediction residual;
     double ratio = 0;  // 0: not timed
-    bool failed = false;
-    bool waits() const { return ratio == 0 && !failed; }
+    bool failed = false, held = false;
+    bool waits() const { return ratio == 0 && !failed && !held; }
   };
   std::vector<cost::ResidualExample> examples_;  // known ones, then those of timed_; the latest
   size_t known_;                                 // of examples_

@@ -11,7 +11,6 @@
 namespace rlgo::optimise {
 namespace {
 
-constexpr double kLeastMargin = 0.005;
 constexpr int kLoadsOfAProcess = 2;
 // A ratio that is worth more processes than there is time for, as a busy machine hides it, and how many.
 constexpr double kPromising = 0.9;
@@ -142,10 +141,14 @@ std::string to_text(const Latency& latency, const std::string& runtime) {
                      runtime);
 }
 
-double margin_of(const cost::Comparison& comparison, size_t model) {
-  const double samples = std::max(2, comparison.models[model].samples);
-  const double seen = std::max(comparison.noise, 1.57 * comparison.ratio_spread[model] / std::sqrt(samples));
+double margin(double noise, double spread, double samples) {
+  samples = std::max(2.0, samples);
+  const double seen = std::max(noise, 1.57 * spread / std::sqrt(samples));
   return std::max(seen * (1 + 1.8 / (samples - 1)), kLeastMargin);
+}
+
+double margin_of(const cost::Comparison& comparison, size_t model) {
+  return margin(comparison.noise, comparison.ratio_spread[model], comparison.models[model].samples);
 }
 
 }  // namespace rlgo::optimise

@@ -71,10 +71,14 @@ class Benchmark {  // of candidates against the original, in turns
   uint64_t comparisons_;
 };
 
-// What a ratio of a comparison is uncertain by: the larger of what the same file showed against itself, the half-width
-// of the 95 % interval of the median (1.57 interquartile ranges over the root of the samples, McGill et al. 1978), and
-// 0.5 %. The first two count 1 + 1.8 / (samples - 1) times, about what Student's t adds: few samples say less than they
-// show.
+inline constexpr double kLeastMargin = 0.005;  // of a ratio, however often it was timed
+
+// What the median of paired quotients is uncertain by: the larger of `noise`, what the same file showed against itself,
+// the half-width of the 95 % interval of the median (1.57 interquartile ranges, `spread`, over the root of the samples,
+// McGill et al. 1978), and kLeastMargin. The first two count 1 + 1.8 / (samples - 1) times, about what Student's t
+// adds: few samples say less than they show.
+double margin(double noise, double spread, double samples);
+// The same of a model in a comparison.
 double margin_of(const cost::Comparison& comparison, size_t model);
 
 }  // namespace rlgo::optimise

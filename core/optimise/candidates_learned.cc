@@ -66,7 +66,7 @@ void Candidates::learn(double until_s) {
             timing_s_ = until_s;
             return found;
           },
-      .time = [&](const graph::Graph& graph) { return time_whole(graph); },
+      .time = [&](const graph::Graph& graph, double) { return time_whole(graph); },
       .left_s = [&] { return clock_.interrupted() ? 0.0 : until_s - clock_.passed(); },
   };
   LearnedSearch search(parts, *timed_, options_.learned, options_.seed);

@@ -1,6 +1,7 @@
 #include "core/optimise/learned_search.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/base/error.h"
@@ -23,11 +24,11 @@ constexpr double kNearFastest = 1.05;  // what may be as fast for the comparison
 
 void declare(OptionSink& o, LearnedOptions& options) {
   o.text("learned.data", options.data,
-         "--method learned: file of whole graphs that were timed, to start from and to add to; none: next to the "
-         "measured costs");
-  o.integer("learned.graphs", options.graphs, 0, 10'000, "--method learned: whole graphs that are timed at most");
+         "learned latency: file of whole graphs that were timed, to start from and to add to; none: next to the "
+         "measured costs, or in the run folder");
+  o.integer("learned.graphs", options.graphs, 0, 10'000, "learned latency: whole graphs that are timed at most");
   o.choice("learned.choice", options.choice, {"bound", "all"},
-           "--method learned: which graphs are timed: those whose optimistic bound promises a gain; or all that are "
+           "learned latency: which graphs are timed: those whose optimistic bound promises a gain; or all that are "
            "found, to compare");
 }
 
@@ -64,8 +65,8 @@ void LearnedSearch::run() {
     }
     if (!next() || (!times_all() && exploring_s_ < timing_s_)) explore();
     if (over()) return;
-    if (const auto graph = next()) {
-      measure(*graph);
+    if (const auto batch = next_batch(); !batch.empty()) {
+      measure(batch);
       dry = 0;
     } else if (++dry > kDryDraws) {
       ended_by_ = times_all() ? "searches find nothing new" : "no bound promises a gain";
@@ -74,21 +75,61 @@ void LearnedSearch::run() {
   }
 }
 
-void LearnedSearch::measure(size_t graph) {
-  const Stopwatch watch;
-  LearnedGraph told{proposals_[graph].name, sums_[graph], acquisition_.predicted(graph), acquisition_.deviation(graph)};
+std::vector<size_t> LearnedSearch::next_batch() {
+  std::vector<size_t> batch;
+  const auto most =
+      std::min(static_cast<size_t>(options_.batch), static_cast<size_t>(options_.graphs) - acquisition_.timed_count());
+  while (batch.size() < most) {
+    const auto graph = next();
+    if (!graph) break;
+    acquisition_.hold(*graph);
+    batch.push_back(*graph);
+  }
+  return batch;
+}
+
+std::optional<double> LearnedSearch::time_of(size_t graph, double against) {
   try {
-    told.ratio = parts_.time(proposals_[graph].graph);
-    kept_.add({model_, hashes_[graph], sums_[graph], told.ratio,
-               features_(proposals_[graph].graph, proposals_[graph].trace, *parts_.rules)});
-    acquisition_.timed(graph, told.ratio);
-    timed_.push_back(told);
+    return parts_.time(proposals_[graph].graph, against);
   } catch (const WriteError&) {
     throw;  // no room: of no model
   } catch (const Error& e) {
-    acquisition_.failed(graph);
     ++failed_;
     failure_ = e.what();
+    return std::nullopt;
+  }
+}
+
+void LearnedSearch::measure(const std::vector<size_t>& batch) {
+  const Stopwatch watch;
+  std::vector<std::pair<size_t, LearnedGraph>> found;
+  for (const size_t graph : batch) {
+    if (!found.empty() && over()) break;
+    LearnedGraph told{proposals_[graph].name, sums_[graph], acquisition_.predicted(graph),
+                      acquisition_.deviation(graph)};
+    if (const auto ratio = time_of(graph, acquisition_.incumbent())) {
+      told.ratio = *ratio;
+      found.emplace_back(graph, std::move(told));
+    } else {
+      acquisition_.failed(graph);
+    }
+  }
+  const auto ratio_of = [](const auto& one) { return one.second.ratio; };
+  for (size_t left = found.size(); left > 1 && !over();) {
+    std::ranges::stable_sort(std::span(found).first(left), {}, ratio_of);
+    left = (left + 1) / 2;
+    for (size_t k = 0; k < left && !over(); ++k) {
+      double& ratio = found[k].second.ratio;
+      // A failure keeps the time that is there.
+      ratio = time_of(found[k].first, ratio_of(found[k == 0 ? 1 : 0])).value_or(ratio);
+    }
+  }
+  for (const auto& [graph, told] : found) {
+    const Proposal& proposal = proposals_[graph];
+    kept_.add(
+        {model_, hashes_[graph], sums_[graph], told.ratio, features_(proposal.graph, proposal.trace, *parts_.rules)});
+    acquisition_.timed(graph, told.ratio);
+    timed_.push_back(told);
   }
   timing_s_ += watch.seconds();
 }

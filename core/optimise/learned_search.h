@@ -2,7 +2,8 @@
 //
 // What the searches found, neighbours of the best graph (rules left out, a rule more, beginnings of its rewrites), and
 // what searches find by costs that are drawn from what is known (Thompson sampling) are offered; acquisition.h states
-// which of these is timed next. The cost is fitted again after each.
+// which of these are timed next: one, or several by sequential halving, where only the faster half runs for more rounds
+// (Karnin et al. 2013). The cost is fitted again after each such batch.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ namespace rlgo::optimise {
 struct LearnedOptions {
   std::string data;              // file of timed graphs; "": next to the table of measured costs, where that is kept
   int graphs = 64;               // that are timed at most, >= 0
+  int batch = 1;                 // that are timed against each other, >= 1; not an option
   std::string choice = "bound";  // which: "bound" (acquisition.h), or "all" in the order in which they are found
 };
 // Options learned.*.
@@ -46,9 +48,10 @@ struct LearnedParts {
   std::function<search::Result(const std::string& method, const graph::Graph& from, cost::CostModel& cost,
                                double seconds)>
       search = {};
-  // Latency of a graph to that of the unmodified one. Throws Error where it cannot be timed, and WriteError
-  // where there is no room to try.
-  std::function<double(const graph::Graph&)> time = {};
+  // Latency of a graph to that of the unmodified one. `against`: the ratio that it is compared with; where a graph is
+  // asked for again, what is known of it counts, and further rounds run only while it may be as fast. Throws Error
+  // where it cannot be timed, and WriteError where there is no room to try.
+  std::function<double(const graph::Graph&, double against)> time = {};
   std::function<double()> left_s = {};  // until this is to end
 };
 
@@ -70,7 +73,11 @@ class LearnedSearch {  // see the top of the file
   bool over() const { return parts_.left_s() <= 0; }
   bool times_all() const { return options_.choice == "all"; }
   std::optional<size_t> next() const { return times_all() ? acquisition_.first() : acquisition_.next(); }
-  void measure(size_t graph);
+  // Graphs that are worth a measurement: options.batch of them, or fewer.
+  std::vector<size_t> next_batch();
+  void measure(const std::vector<size_t>& batch);
+  // The time of a graph; nothing where it has none.
+  std::optional<double> time_of(size_t graph, double against);
   void explore();
   void offer_neighbours(size_t graph);
   void offer_without_rules(const Proposal& best);

@@ -54,10 +54,13 @@ PyCost measured(const std::string& runtime, const std::string& python, int threa
   const auto child = interrupt->watch(
       [&] { return std::make_shared<measure::ChildRuntime>(std::make_shared<measure::Measurer>(command, options)); });
   const auto mutex = std::make_shared<std::mutex>();  // of the child process
-  const auto timer_of = [child, mutex, interrupt, repeats](const optimise::LoadedModel& model) -> optimise::WholeTimer {
-    return [mutex, interrupt, timer = optimise::whole_timer(child, model, repeats, write_graph)](const auto& graph) {
+  const auto timer_of = [child, mutex, interrupt, repeats](const optimise::LoadedModel& model,
+                                                           bool with_errors) -> cost::WholeTimer {
+    const auto looks = with_errors ? optimise::looks_for_latency(repeats) : optimise::WholeTimerOptions{repeats};
+    return [mutex, interrupt, timer = optimise::whole_timer(child, model, looks, write_graph)](const auto& graph,
+                                                                                               double against) {
       const std::lock_guard lock(*mutex);
-      return interrupt->watch([&] { return timer(graph); });
+      return interrupt->watch([&] { return timer(graph, against); });
     };
   };
   return {std::make_shared<LockedCost>(child->measure().model, mutex, interrupt), child->name(), timer_of};

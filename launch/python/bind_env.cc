@@ -77,7 +77,7 @@ PyEnv make(const PyGraph& graph, const PyRules& rules, const PyCost& cost, const
            int max_locations, const std::vector<double>& weights, std::vector<int> room) {
   env::EnvOptions options;
   const auto* found = std::ranges::find(env::kRewards, reward, [](const auto& r) { return std::string(r.name); });
-  if (found == std::end(env::kRewards)) fail_usage("reward '{}': expected R1 to R5", reward);
+  if (found == std::end(env::kRewards)) fail_usage("reward '{}': expected R1 to R5, or latency", reward);
   options.reward = found->value;
   options.max_steps = max_steps;
   options.max_locations = max_locations;
@@ -88,11 +88,12 @@ PyEnv make(const PyGraph& graph, const PyRules& rules, const PyCost& cost, const
     options.weight_launches = weights[3];
   }
   as_usage([&] { check_bounds(options); });
-  optimise::WholeTimer timer;
-  if (options.reward == env::Reward::measured) {
+  cost::WholeTimer timer;
+  if (env::times_whole(options.reward)) {
     if (!cost.timer_of)
-      fail_usage("reward R4 times whole graphs; it goes with a cost that names a runtime, as cost='onnxruntime'");
-    timer = cost.timer_of(*graph.source);
+      fail_usage("reward {} times whole graphs; it goes with a cost that names a runtime, as cost='onnxruntime'",
+                 reward);
+    timer = cost.timer_of(*graph.source, options.reward == env::Reward::latency);
   }
   auto env = std::make_unique<env::RewriteEnv>(graph.graph, rules.set, cost.model, options, timer);
   return {std::make_shared<PaddedEnv>(std::move(env), options, Room{room.at(0), room.at(1), room.at(2)}), rules.set,

@@ -40,8 +40,8 @@ struct PyRules {  // rlgo.Rules
 struct PyCost {
   std::shared_ptr<cost::CostModel> model;
   std::string runtime = {};  // "" for a formula
-  // What times whole graphs rewritten from a model in that runtime (reward R4); none for a formula.
-  std::function<optimise::WholeTimer(const optimise::LoadedModel&)> timer_of = {};
+  // What times whole graphs rewritten from a model in that runtime (rewards R4 and latency); none for a formula.
+  std::function<cost::WholeTimer(const optimise::LoadedModel&, bool with_errors)> timer_of = {};
 };
 
 // Writes a graph rewritten from the model's; parts of it that are constant are written as operators.

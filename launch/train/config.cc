@@ -16,6 +16,7 @@ void declare_agent(OptionSink& o, RunConfig& c) {
   declare(o, c.network);
   declare(o, c.ppo);
   declare(o, c.dream);
+  optimise::declare(o, c.learned);
   learner::declare(o, c.loop);
   o.integer("train.envs-per-actor", c.envs_per_actor, 1, 1024, "environments that an actor steps side by side");
 }
@@ -61,6 +62,7 @@ void check(RunConfig& c) {
   if (c.model.graph.empty()) fail_usage("no graph is given; use --graph NAME (a zoo graph) or --graph model.onnx");
   if (!exec::is_device_word(c.device)) fail_usage("--device {}: use auto, cpu, cuda or cuda:N", c.device);
   check_target(c.cost.target);
+  if (c.learns_latency()) c.env.reward = env::Reward::latency;
   if (c.has_world_model() && optimise::each_model(c.model).size() > 1)
     fail_usage("--graph {}: several graphs go with --agent model-free alone", c.model.graph);
   if (c.env.frontier > 0 && c.has_world_model())
@@ -99,6 +101,8 @@ learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
 }
 
 void check_ranks(const RunConfig& config, int ranks) {
+  if (config.learns_latency() && ranks > 1)
+    fail_usage("--wm.kind latency: one process searches and times (launch/run.sh --np 1), not {}", ranks);
   const int learners = config.loop.learners;
   if (learners > 1 && ranks == 1)
     fail_usage("--learners {}: one process learns alone; start more with mpirun -np N (launch/run.sh --np N)",

@@ -10,6 +10,7 @@
 #include "core/base/options.h"
 #include "core/env/rewrite_env.h"
 #include "core/nets/options.h"
+#include "core/optimise/learned_search.h"
 #include "core/options/options.h"
 #include "launch/output.h"
 #include "launch/problem.h"
@@ -37,6 +38,7 @@ struct RunConfig : Problem {
   nets::AgentOptions network;
   learner::PpoOptions ppo;
   learner::DreamAgentOptions dream;  // agents with a world model
+  optimise::LearnedOptions learned;  // --wm.kind latency
 
   std::string name;           // run folder runs/NAME; "": made from graph, agent and seed
   std::string runs = "runs";  // folder of run folders
@@ -49,6 +51,8 @@ struct RunConfig : Problem {
   bool polish = true;    // searches continue from the best graph and from the unmodified one; the cheapest is taken
   double polish_s = 10;  // s
 
+  // Its world model predicts latencies, not dreams.
+  bool learns_latency() const { return dream.kind == learner::WorldKind::latency; }
   bool has_world_model() const { return agent == Agent::model_based || agent == Agent::hybrid; }
 };
 

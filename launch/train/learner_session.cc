@@ -22,6 +22,7 @@
 #include "launch/train/run_report.h"
 #include "learner/session/agent_check.h"
 #include "learner/session/explore.h"
+#include "learner/session/latency_agent.h"
 #include "learner/session/metric_row.h"
 #include "learner/session/outcome.h"
 #include "learner/session/resume.h"
@@ -73,7 +74,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
             actors.size() == 1 ? "one actor" : fmt::format("{} actors", actors.size()));
   if (config.inference.place == actors::Inference::node)
     log_.info("{}", actors::describe_inference(config.loop.inference, config.loop.learners));
-  cost_server_ = std::make_unique<learner::CostServer>(prices_.table, mailbox_, actors, prices_.groups);
+  cost_server_ = std::make_unique<learner::CostServer>(prices_.table, mailbox_, actors, prices_.groups, timed_under());
 }
 
 // The script that started this job (launch/scripts/job.sh) continues with exactly this run after a crash.
@@ -134,7 +135,7 @@ void LearnerSession::time_operators() {
 // What the unmodified graphs cost, and where episodes on them begin. Returns what an agent sees first on the first one.
 mdp::Observation LearnerSession::price_graphs() {
   mdp::Observation initial;
-  const auto timer = timer_of(config_);
+  const auto timer = timer_of(config_, timed_under(), log_);
   for (auto& graph : graphs_) {
     env::RewriteEnv probe(graph.model.graph, rules_, prices_.model, config_.env, timer(graph.model));
     spec_ = probe.spec();
@@ -183,6 +184,7 @@ void LearnerSession::resume() {
   expect("graph_hash", hex(learner::graphs_hash(graphs_)), "another graph (--graph, --dim, --zoo.*)");
   expect("rules_hash", hex(rules_->hash()), "other rules (--rules)");
   expect("spec_hash", hex(spec_.hash()), "another environment (--env.*, --policy.prices, --policy.candidates)");
+  learner::expect_timed_under(c, timed_under(), found.path);
   const std::string place = found.path.string();
   const auto changed = learner::changed_options(c, config_text_, place, option_values);
   state_ = learner::restored_state(c, place);
@@ -207,6 +209,7 @@ void LearnerSession::checkpoint(const learner::LoopState& state) {
   c.texts["rules_hash"] = hex(rules_->hash());
   c.texts["spec_hash"] = hex(spec_.hash());
   c.texts["config"] = read_file(folder_.config());
+  c.texts["timed_under"] = timed_under();
   learner::store_best(graphs_, *rules_, c);
   learner::store_state(state, c);
   algorithm_->store(c);
@@ -235,6 +238,7 @@ void LearnerSession::on_epoch(const learner::EpochReport& report, const learner:
   auto row = learner::metric_row(report, state, learner::overall_cost(graphs_).best_us,
                                  learner::memory_peak(learner_device_, leader_.get()));
   learner::add_best_costs(graphs_, row);
+  learner::add_timings(timings_, graphs_, row, log_);
   metrics_->write(row);
   if (tensorboard_) tensorboard_->write(row, state.steps, now_s());
   progress_.epoch_done(report.epoch);
@@ -246,6 +250,7 @@ learner::LoopHooks LearnerSession::hooks() {
   learner::LoopHooks hooks;
   hooks.on_trajectory = [this](const learner::Episode& episode, bool passed_on) {
     const mdp::Trajectory& t = episode->facts;
+    timings_.add(t);
     if (const auto* graph = learner::offer(graphs_, t, spec_.rules)) {
       const auto cost = learner::overall_cost(graphs_);
       progress_.costs(cost.initial_us, cost.best_us);
@@ -317,10 +322,25 @@ int LearnerSession::finish(const learner::LoopResult& result) {
     log_.info("the state is stored; rlgo --resume {} continues", folder_.path.string());
     return kRestartStatus;  // the end may be seconds away: no measurements
   }
+  return conclude(result.state, learner::name(result.reason));
+}
+
+int LearnerSession::run_latency() {
+  price_graphs();
+  const auto timer = timer_of(config_, timed_under(), log_)(graphs_[0].model);
+  const auto found = learner::learn_latency({graphs_[0], folder_, rules_, prices_, timer, config_.learned, config_.seed,
+                                             config_.env.max_locations, config_.loop.seconds, signalled},
+                                            log_);
+  timings_ = found.timings;
+  form_ = found.form;
+  return conclude({.steps = timings_.all(), .seconds = found.seconds}, found.ended_by);
+}
+
+int LearnerSession::conclude(const learner::LoopState& state, const std::string& reason) {
   std::string summary;
   Json all;
   for (const auto& graph : graphs_) {
-    auto outcome = conclude(graph, result.state, learner::name(result.reason));
+    auto outcome = conclude(graph, state, reason);
     summary += summary.empty() ? outcome.summary : '\n' + outcome.summary;
     all.push_back(std::move(outcome.json));
   }
@@ -344,12 +364,15 @@ learner::Outcome LearnerSession::conclude(const learner::RunGraph& graph, const 
   in.interactions = {
       state.steps, state.episodes, state.lost, state.epoch, state.seconds, name_of(config_.agent, kAgents), reason, {}};
   in.interactions.form =
-      learner::agent_form(dream_agent_options(config_), config_.network, config_.env, config_.has_world_model());
+      learner::agent_form(dream_agent_options(config_), config_.network, config_.env, config_.has_world_model()) +
+      form_;
   if (graph.starts) {  // what the agent was given is not its own doing
     in.interactions.agent +=
         fmt::format(", {:.0f} % of the episodes from graphs of searches", 100 * config_.env.frontier);
     in.start = graph.starts->best().rewrites;
   }
+  in.by_latency = config_.env.reward == env::Reward::latency;
+  in.interactions.timings = timings_;
   in.seed = config_.seed;
   in.max_locations = config_.env.max_locations;
   in.polish = config_.polish;

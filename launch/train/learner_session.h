@@ -25,6 +25,7 @@
 #include "learner/session/progress.h"
 #include "learner/session/run_folder.h"
 #include "learner/session/run_graph.h"
+#include "learner/session/whole_timings.h"
 #include "learner/tensorboard.h"
 #include "replay/background_writer.h"
 
@@ -39,6 +40,8 @@ class LearnerSession {
   void prepare();
   // Trains, then concludes; returns the exit status. `turn`: see learner::LoopOptions, for one process.
   int run(std::function<bool()> turn = {});
+  // In place of prepare() and run(): the agent of --wm.kind latency, which trains nothing.
+  int run_latency();
 
   // After run(): whether actors died or hang. They will not take part in the end of the job.
   bool lost_actors() const { return lost_actors_; }
@@ -47,6 +50,8 @@ class LearnerSession {
   const std::shared_ptr<const rules::RuleSet>& rules() const { return rules_; }
   const Prices& prices() const { return prices_; }
   const exec::Device& device() const { return device_; }
+  const Log& log() const { return log_; }
+  std::string timed_under() const { return learner::timed_under(config_.env.reward, *prices_.runtime); }
   const mdp::ObservationSpec& spec() const { return spec_; }
 
  private:
@@ -61,6 +66,8 @@ class LearnerSession {
   void open_metrics();
   void store_costs() const;
   int finish(const learner::LoopResult& result);
+  // Of all graphs, into the run folder.
+  int conclude(const learner::LoopState& state, const std::string& reason);
   learner::Outcome conclude(const learner::RunGraph& graph, const learner::LoopState& state, const std::string& reason);
 
   RunConfig& config_;
@@ -89,6 +96,8 @@ class LearnerSession {
   std::unique_ptr<replay::BackgroundWriter> store_;
   std::unique_ptr<learner::MetricsFile> metrics_;
   std::unique_ptr<learner::TensorBoardFile> tensorboard_;  // null where it cannot be written
+  learner::WholeTimings timings_;                          // since this start
+  std::string form_;                                       // of an agent that learned latencies: what it did
   bool lost_actors_ = false;
   Stopwatch watch_;
 };

@@ -94,9 +94,9 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, signalled);
   if (!first_costs) return 0;
   RunConfig here = config;
-  // Whole-graph times for R4 are taken where the actor is; --target cuda has GPUs only.
+  // Whole graphs are timed where the actor is; --target cuda has GPUs only.
   if (config.cost.target.runtime != "cuda") here.device = "cpu";
-  auto graphs = learner::load_graphs(config.model, config.env.reward == env::Reward::measured);
+  auto graphs = learner::load_graphs(config.model, env::times_whole(config.env.reward));
   const auto rules = rules::choose_rules(config.rules);
   Prices prices;
   if (config.cost.kind == CostKind::measured) {
@@ -115,9 +115,11 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   for (auto& graph : graphs) graph.starts = starts(config.env, graph.model.graph, rules, *prices.model);
   const bool infers = actors::infers(config.loop.inference, comm.rank());
   const int envs = infers ? 1 : config.envs_per_actor;  // one shows what observations look like
-  const auto player = make_player(
-      config, learner::make_envs(graphs, rules, prices.model, config.env, timer_of(here), envs),
-      dreams_on(config, comm.rank(), comm.size()), infers ? exec::resolve_device(config.device) : exec::Device());
+  const auto player = make_player(config,
+                                  learner::make_envs(graphs, rules, prices.model, config.env,
+                                                     timer_of(here, learner::timed_under(*first_costs)), envs),
+                                  dreams_on(config, comm.rank(), comm.size()),
+                                  infers ? exec::resolve_device(config.device) : exec::Device());
   comm::Handlers handlers;
   handlers[comm::Tag::costs] = [&](const comm::Incoming& message) {
     if (prices.table) learner::receive_costs(message, *prices.table);
@@ -133,11 +135,13 @@ int run_alone(RunConfig& config, const std::string& config_text) {
   comm::Mailbox learner_box(*comms[0]);
   comm::Mailbox actor_box(*comms[1]);
   LearnerSession session(config, config_text, learner_box);
+  if (config.learns_latency()) return session.run_latency();
   session.prepare();
-  const auto player = make_player(config,
-                                  learner::make_envs(session.graphs(), session.rules(), session.prices().model,
-                                                     config.env, timer_of(config), config.envs_per_actor),
-                                  false);
+  const auto player =
+      make_player(config,
+                  learner::make_envs(session.graphs(), session.rules(), session.prices().model, config.env,
+                                     timer_of(config, session.timed_under(), session.log()), config.envs_per_actor),
+                  false);
   // The learner's table is used as it is: which rows are new matters to actors with a copy.
   comm::Handlers handlers = {{comm::Tag::costs, [](const comm::Incoming&) {}}};
   actors::ActorLoop actor(actor_box, *player.envs, *player.policy,

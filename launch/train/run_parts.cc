@@ -5,8 +5,10 @@
 #include "core/base/error.h"
 #include "core/env/playground.h"
 #include "launch/revision.h"
+#include "launch/signals.h"
 #include "launch/target.h"
 #include "launch/train/algorithm_factory.h"
+#include "learner/session/whole_timings.h"
 
 namespace rlgo::launch {
 namespace {
@@ -29,12 +31,9 @@ void check_target_of_run(const Options& options, const RunConfig& config, const 
 
 }  // namespace
 
-learner::TimerOf timer_of(const RunConfig& config) {
-  if (config.env.reward != env::Reward::measured) return [](const LoadedModel&) { return optimise::WholeTimer(); };
-  return [runtime = start_runtime(config), repeats = config.cost.timing.repeats](const LoadedModel& model) {
-    const auto write = [](const auto& of, const auto& graph, const auto& path) { export_model(of, graph, path); };
-    return optimise::whole_timer(runtime, model, repeats, write);
-  };
+learner::TimerOf timer_of(const RunConfig& config, const std::string& under, const Log& log) {
+  if (!env::times_whole(config.env.reward)) return [](const LoadedModel&) { return cost::WholeTimer(); };
+  return learner::timer_of(start_runtime(config, log, signalled), config.env.reward, config.cost.timing.repeats, under);
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,

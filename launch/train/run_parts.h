@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/log.h"
 #include "core/cost/cost.h"
 #include "core/env/rewrite_env.h"
 #include "core/mdp/mdp.h"
@@ -18,8 +19,8 @@
 
 namespace rlgo::launch {
 
-// For reward R4: whole graphs are timed in the run's target; LibTorch's device is config.device.
-learner::TimerOf timer_of(const RunConfig& config);
+// For rewards that run whole graphs, in the run's target; LibTorch's device is config.device. See learner::timer_of.
+learner::TimerOf timer_of(const RunConfig& config, const std::string& under = "", const Log& log = {});
 
 // `count` environments on one model's graph, from its unmodified form, stepped side by side.
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,

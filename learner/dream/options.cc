@@ -39,6 +39,9 @@ namespace {
 
 void declare_world(OptionSink& o, DreamAgentOptions& agent) {
   o.heading("World model (agents model-based and hybrid; docs/world-model.md)");
+  o.choice("wm.kind", agent.kind, kWorldKinds,
+           "what is learned: dreams of whole episodes; or the latency of graphs, which rewriting itself makes exactly, "
+           "and only those that promise a gain are timed");
   o.choice("wm.encoder", agent.encoder, kEncoderSources,
            "latents: trained with the world model, taken from a model-free run, fixed at random, or trained by a graph "
            "auto-encoder on the first epoch's play");

@@ -43,7 +43,13 @@ enum class DreamStart : uint8_t { initial, replayed };
 inline constexpr Named<DreamStart> kDreamStarts[] = {{"initial", DreamStart::initial},
                                                      {"replayed", DreamStart::replayed}};
 
+// What a world model predicts: the next observation and its reward, which agents dream in; or the latency of a graph
+// that exact rewriting makes (learner/session/latency_agent.h).
+enum class WorldKind : uint8_t { dream, latency };
+inline constexpr Named<WorldKind> kWorldKinds[] = {{"dream", WorldKind::dream}, {"latency", WorldKind::latency}};
+
 struct DreamAgentOptions {
+  WorldKind kind = WorldKind::dream;
   // False (model-based): random play trains the world model, then the controller learns in its dreams alone and its
   // evaluations train the model on. True (hybrid): real play trains both; dreams join in once the model predicts
   // rewards well enough.

@@ -32,6 +32,10 @@ void check_agent(const DreamAgentOptions& dream, const nets::AgentOptions& netwo
                  bool world_model) {
   check(dream);
   check(network);
+  if (dream.kind == WorldKind::latency && (!world_model || dream.hybrid))
+    fail("--wm.kind latency goes with --agent model-based");
+  if (env.window > 0 && env.reward == env::Reward::latency)
+    fail("--env.window {} with --env.reward latency: windows begin and end with greedy descent by prices", env.window);
   if (world_model) check_dreamer(dream, network, env);
   if (!env.prices_locations && network.beta != nets::kBeta)
     fail("--policy.beta {} with --policy.prices no: there is no heat bath over prices that are hidden; leave it out",

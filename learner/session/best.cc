@@ -1,18 +1,27 @@
 #include "learner/session/best.h"
 
+#include <limits>
+
 #include "core/base/error.h"
 
 namespace rlgo::learner {
 
+double BestGraph::score(const mdp::StepInfo& info) const {
+  if (!by_latency_) return info.cost_us;
+  const bool timed = info.timing == mdp::WholeTimed::shown || info.timing == mdp::WholeTimed::within_noise;
+  return timed ? info.measured_ratio + info.measured_error : std::numeric_limits<double>::infinity();
+}
+
 bool BestGraph::offer(const mdp::Trajectory& trajectory, int no_op) {
   size_t length = 0;
-  double best = best_us_;
+  double best = by_latency_ ? latency_bound_ : best_us_;
   for (size_t i = 0; i < trajectory.steps.size(); ++i) {
-    if (trajectory.steps[i].action.rule == no_op || trajectory.steps[i].info.cost_us >= best) continue;
-    best = trajectory.steps[i].info.cost_us;
+    if (trajectory.steps[i].action.rule == no_op || score(trajectory.steps[i].info) >= best) continue;
+    best = score(trajectory.steps[i].info);
     length = i + 1;
   }
   if (length == 0) return false;
+  if (by_latency_) latency_bound_ = best;
   rules::Trace rewrites;
   for (const mdp::Action& action : trajectory.beginning.rewrites) rewrites.push_back({action.rule, action.location});
   std::vector<double> costs = trajectory.beginning.cost_us;

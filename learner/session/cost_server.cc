@@ -130,8 +130,12 @@ std::vector<CostAnswer> CostClient::wait_for_answers() {
 }
 
 CostServer::CostServer(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox, std::vector<int> actors,
-                       std::shared_ptr<measure::GroupCost> groups)
-    : table_(std::move(table)), groups_(std::move(groups)), mailbox_(mailbox), actors_(std::move(actors)) {}
+                       std::shared_ptr<measure::GroupCost> groups, std::string timed_under)
+    : table_(std::move(table)),
+      groups_(std::move(groups)),
+      mailbox_(mailbox),
+      actors_(std::move(actors)),
+      timed_under_(std::move(timed_under)) {}
 
 cost::Measured CostServer::price(const std::string& signature, const std::string& text) {
   const Graph graph = graph::from_text(text);
@@ -174,6 +178,7 @@ void CostServer::publish() {
   started_ = true;
   published_ += rows.size();
   ByteWriter out;
+  out.put_string(timed_under_);
   out.put<uint64_t>(rows.size());
   for (const auto& row : rows) {
     out.put_string(row.signature);
@@ -202,8 +207,11 @@ std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCos
   return std::make_shared<measure::GroupCost>(std::move(table), measure);
 }
 
+std::string timed_under(const comm::Incoming& message) { return ByteReader(message.payload).get_string(); }
+
 void receive_costs(const comm::Incoming& message, cost::TableCost& table) {
   ByteReader in(message.payload);
+  in.get_string();  // timed_under()
   const auto rows = in.get<uint64_t>();
   for (uint64_t i = 0; i < rows; ++i) {
     const std::string signature = in.get_string();

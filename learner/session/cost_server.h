@@ -21,9 +21,10 @@ namespace rlgo::learner {
 class CostServer {
  public:
   // `table`: null where costs are not measured. `actors`: ranks that hold a copy of the table. `groups`: where groups
-  // of operators are priced instead of operators, what prices them into the same table; else null.
+  // of operators are priced instead of operators, what prices them into the same table; else null. `timed_under`: what
+  // rank 0 times whole graphs under, where rewards do; else "".
   CostServer(std::shared_ptr<cost::TableCost> table, comm::Mailbox& mailbox, std::vector<int> actors,
-             std::shared_ptr<measure::GroupCost> groups = nullptr);
+             std::shared_ptr<measure::GroupCost> groups = nullptr, std::string timed_under = "");
   // Answers one cost_request: all its questions in one message that carries the request's number. An operator or group
   // that cannot be measured is answered with its signature and the reason.
   void answer(const comm::Incoming& request);
@@ -38,6 +39,7 @@ class CostServer {
   std::shared_ptr<measure::GroupCost> groups_;
   comm::Mailbox& mailbox_;
   std::vector<int> actors_;
+  std::string timed_under_;
   size_t published_ = 0;
   bool started_ = false;
 };
@@ -78,6 +80,8 @@ std::shared_ptr<cost::TableCost> remote_table(cost::TableOrigin origin, std::sha
 // An actor's prices of groups: `table` is its copy. Groups that are wanted at once are one message.
 std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCost> table,
                                                   std::shared_ptr<CostClient> client);
+// What rank 0 times whole graphs under, by a `costs` message; "": it does not.
+std::string timed_under(const comm::Incoming& message);
 // Rows of a `costs` message into the table.
 void receive_costs(const comm::Incoming& message, cost::TableCost& table);
 

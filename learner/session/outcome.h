@@ -16,6 +16,7 @@
 #include "core/rules/trace.h"
 #include "learner/session/best.h"
 #include "learner/session/run_folder.h"
+#include "learner/session/whole_timings.h"
 
 namespace rlgo::learner {
 
@@ -24,7 +25,8 @@ struct Interactions {
   int64_t steps = 0, episodes = 0, lost_episodes = 0, epochs = 0;
   double seconds = 0;
   std::string agent, stop_reason;
-  std::string form;  // of the agent, behind its name: agent_form()
+  std::string form;           // of the agent, behind its name: agent_form()
+  WholeTimings timings = {};  // of reward latency
 };
 
 struct OutcomeInput {
@@ -40,6 +42,7 @@ struct OutcomeInput {
   bool polish = true;       // search on, from the best graph and from the unmodified one; take the cheapest
   double polish_s = 10;     // s: at most, for the search `portfolio`, from both; 0: greedy rewriting only
   rules::Trace start = {};  // the best that searches gave the agent to start from; empty: nothing
+  bool by_latency = false;  // candidates are timed whole, and the fastest is taken, whatever it costs
   optimise::CheckOptions check = {};
   std::function<bool()> should_stop = {};  // cuts polish and measurement short
 };

@@ -58,7 +58,7 @@ void begin(RunGraph& graph, std::shared_ptr<const rules::RuleSet> rules, cost::C
   identity.graph = graph.name;
   identity.graph_hash = graph.model.graph.hash();
   identity.rules_hash = rules->hash();
-  graph.best = std::make_unique<BestGraph>(std::move(identity), initial_us);
+  graph.best = std::make_unique<BestGraph>(std::move(identity), initial_us, options.reward == env::Reward::latency);
   if (options.frontier > 0 && options.window > 0)
     graph.gains = std::make_unique<Gains>(graph.model.graph, std::move(rules), cost, options.max_locations);
 }
@@ -126,6 +126,7 @@ void store_best(const std::vector<RunGraph>& graphs, const rules::RuleSet& rules
   for (size_t k = 0; k < graphs.size(); ++k) {
     checkpoint.texts[of_graph("best_trace", k)] = to_text(graphs[k].best->trace(), rules);
     checkpoint.numbers[of_graph("initial_cost_us", k)] = graphs[k].best->initial_us();
+    if (graphs[k].best->by_latency()) checkpoint.numbers[of_graph("best_latency", k)] = graphs[k].best->latency_bound();
   }
 }
 
@@ -149,6 +150,8 @@ std::vector<std::string> adopt_best(std::vector<RunGraph>& graphs, const std::sh
                     });
     }
     best.adopt(stored);
+    const auto bound = checkpoint.numbers.find(of_graph("best_latency", k));
+    if (best.by_latency() && bound != checkpoint.numbers.end()) best.set_latency_bound(bound->second);
     if (!graphs[k].gains) continue;
     for (size_t island = 0; island < graphs[k].starts->islands(); ++island)
       graphs[k].starts->offer({stored.rewrites, stored.cost_us}, island);

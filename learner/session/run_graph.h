@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/cost/cost.h"
+#include "core/cost/whole_timing.h"
 #include "core/env/rewrite_env.h"
 #include "core/env/starts.h"
 #include "core/optimise/model.h"
-#include "core/optimise/whole_timer.h"
 #include "core/rules/rules.h"
 #include "learner/checkpoint.h"
 #include "learner/session/best.h"
@@ -58,8 +58,9 @@ void add_best_costs(const std::vector<RunGraph>& graphs, MetricRow& row);
 // The archives of all graphs, for other ranks: what they play from.
 std::string encode_archives(const std::vector<RunGraph>& graphs);
 void decode_archives(std::vector<RunGraph>& graphs, std::string_view bytes);
-// What times the graphs that are rewritten from a model, for reward R4; nothing for the other rewards.
-using TimerOf = std::function<optimise::WholeTimer(const optimise::LoadedModel&)>;
+// What times the graphs that are rewritten from a model, for rewards that run them (env::times_whole); nothing for the
+// others.
+using TimerOf = std::function<cost::WholeTimer(const optimise::LoadedModel&)>;
 // Environments on all of them: see env::make_envs.
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<RunGraph>& graphs,
                                          const std::shared_ptr<const rules::RuleSet>& rules,

@@ -128,7 +128,7 @@ def environment_spec(run):
     """The Gymnasium environment (docs/gymnasium.md) that a run's episodes were played in, as a spec that needs the package rlgo only
     when it is made. None where the package has no such environment: measured costs and times, sizes given by options."""
     config = run.config
-    if config.get("cost") != "analytic" or config.get("env.reward") == "R4" or config.get("dim") or config.get("size"):
+    if config.get("cost") != "analytic" or config.get("env.reward") in ("R4", "latency") or config.get("dim") or config.get("size"):
         return None
     if any(value != ("1" if key == "zoo.batch" else "0") for key, value in config.items() if key.startswith("zoo.")):
         return None

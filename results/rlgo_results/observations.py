@@ -80,4 +80,4 @@ class Difference:
         return seen
 
 
-DECODERS = {(1, "full"): Full, (2, "difference"): Difference, (3, "difference"): Difference, (4, "difference"): Difference}
+DECODERS = {(1, "full"): Full} | {(version, "difference"): Difference for version in (2, 3, 4, 5)}

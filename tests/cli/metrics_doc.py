@@ -13,7 +13,8 @@ def columns_are_explained(folder):
     explained = [name for line in tables for name in re.findall(r"`([a-z_0-9]+)`", line.split("|")[1])]
     assert len(explained) == len(set(explained)), "a column is explained twice"
     found = set()
-    for name, options in (("random", RANDOM), ("learning", [*QUICK, *SMALL_NET]), ("dreaming", [*DREAM, "model-based"]), ("both", [*DREAM, "hybrid"])):
+    for name, options in (("random", RANDOM), ("learning", [*QUICK, *SMALL_NET]), ("dreaming", [*DREAM, "model-based"]), ("both", [*DREAM, "hybrid"]),
+                          ("timed", [*RANDOM, "--env.reward", "latency", "--cost.repeats", 1])):
         rlgo("--graph", "toy_conv", *options, *(["--epochs", 1] if "--epochs" not in options else []), "--train.steps-per-epoch", 20, "--name", name, cwd=folder)
         found |= set(metrics(folder / "runs" / name)[0])
     assert len(found) > 30, found

@@ -1,11 +1,12 @@
 """--target: costs and final times of a runtime behind a measurer, also where that crashes, and on several ranks."""
+import json
 import signal
 import sys
 import time
 
 import onnx
 import onnx.parser
-from _rlgo import SOURCE, STOP_S, main, rlgo, start, wait_until
+from _rlgo import SOURCE, STOP_S, main, metrics, rlgo, start, wait_until
 
 FAKE = f"'{sys.executable}' '{SOURCE}/tests/core/measure/_fake_measurer.py'"
 SHORT = ["--graph", "toy_conv", "--agent", "random", "--epochs", 1, "--train.steps-per-epoch", 20,
@@ -46,7 +47,52 @@ def whole_graphs_are_timed_in_the_target(folder):
         done = rlgo(*SHORT, "--name", f"r{ranks}", "--cost", "analytic", "--env.reward", "R4", "--target", FAKE, cwd=folder, ranks=ranks)
         assert "fake 1.0, paper, 1 thread" in done.stdout, done.stdout
     died = rlgo(*SHORT, "--name", "c", "--cost", "analytic", "--env.reward", "R4", "--target", FAKE + " crash=Conv", cwd=folder, status=1)
-    assert "fake 1.0 cannot time the whole graph: " in died.stderr, died.stderr
+    assert "cannot time the unmodified graph 'toy_conv': " in died.stderr, died.stderr
+
+
+def latency_as_the_reward(folder):
+    """each step times the whole graph; what fails is counted, and never taken for a fast one"""
+    latency = [*SHORT, "--cost", "analytic", "--env.reward", "latency", "--cost.repeats", 2]
+    for ranks in (1, 2):
+        done = rlgo(*latency, "--name", f"r{ranks}", "--target", FAKE, cwd=folder, ranks=ranks)
+        result = json.loads((folder / f"runs/r{ranks}/result.json").read_text())
+        timings = result["agent"]["timings"]
+        assert timings["shown"] > 0 and timings["failed"] == 0, timings
+        assert "graphs timed: " in done.stdout and "  latencies    agent " in done.stdout, done.stdout
+        ratios = result["cost"]["latency_ratios"]  # a fake model takes as long as its file has bytes
+        assert min(r for r in (ratios["agent"], ratios["agent_then_search"], ratios["search"]) if r) <= 1.0 + 1e-6, ratios
+    refused = rlgo("--resume", "runs/r1", "--target", FAKE, "--epochs", 2, "--cost.threads", 2, cwd=folder, status=1)
+    assert "made under fake 1.0, paper, 1 thread, this run is under fake 1.0, paper, 2 threads" in refused.stderr, refused.stderr
+
+
+def a_target_that_dies_costs_steps_not_the_run(folder):
+    """the operator is in rewritten graphs only: their timings are lost, the run ends as usual"""
+    latency = [*SHORT, "--cost", "analytic", "--env.reward", "latency", "--cost.repeats", 2]
+    done = rlgo(*latency, "--name", "a", "--target", FAKE + " crash=Clip blame", cwd=folder)
+    result = json.loads((folder / "runs/a/result.json").read_text())
+    assert result["agent"]["timings"]["failed"] > 0, result["agent"]
+    assert "timings of whole graphs failed" in done.stderr, done.stderr
+    assert all(not step["rule"].endswith("-to-clip") for step in result["rewrites"][-1:]), result["rewrites"]
+    first = rlgo(*latency, "--name", "b", "--target", FAKE + " crash=Conv", cwd=folder, status=1)
+    assert "cannot time the unmodified graph 'toy_conv': " in first.stderr, first.stderr
+
+
+def latencies_are_learned(folder):
+    """--wm.kind latency: graphs that promise a gain are timed, the fastest is taken, the next run knows them"""
+    options = ["--graph", "toy_conv", "--agent", "model-based", "--wm.kind", "latency", "--learned.graphs", 3, "--cost", "analytic",
+               "--cost.repeats", 2, "--check.repeats", 3, "--check.seeds", 1, "--learned.data", "timed.tsv"]
+    done = rlgo(*options, "--name", "a", "--target", FAKE, cwd=folder)
+    result = json.loads((folder / "runs/a/result.json").read_text())
+    assert result["agent"]["timings"]["shown"] > 0, result["agent"]
+    assert "learned latency: 3 graphs timed" in done.stdout and "  latencies    agent " in done.stdout, done.stdout
+    assert {"seconds", "timings", "best_latency"} <= set(metrics(folder / "runs/a")[0])
+    again = rlgo(*options, "--name", "b", "--target", FAKE, cwd=folder)
+    assert "known from earlier calls" in again.stdout, again.stdout
+    refused = rlgo(*options, "--target", FAKE, "--cost.threads", 2, cwd=folder, status=1)
+    assert "timed.tsv" in refused.stderr and "2 threads" in refused.stderr, refused.stderr
+    other = ["hybrid" if word == "model-based" else word for word in options]
+    assert "--wm.kind latency goes with --agent model-based" in rlgo(*other, "--target", FAKE, cwd=folder, status=2).stderr
+    assert "one process" in rlgo(*options, "--target", FAKE, cwd=folder, ranks=2, status=None).stderr
 
 
 def a_run_folder_runs_no_command(folder):
@@ -93,4 +139,4 @@ def a_signal_ends_the_wait_for_a_target(folder):
 
 
 if __name__ == "__main__":
-    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, a_run_folder_runs_no_command, wrong_targets_are_told, a_signal_ends_the_wait_for_a_target)
+    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, latency_as_the_reward, a_target_that_dies_costs_steps_not_the_run, latencies_are_learned, a_run_folder_runs_no_command, wrong_targets_are_told, a_signal_ends_the_wait_for_a_target)

@@ -121,8 +121,13 @@ class Single(unittest.TestCase):
         env = gymnasium.make("rlgo/Rewrite-v0", graph="toy_conv", cost="onnxruntime", reward="R4", max_steps=4)
         paid = [reward for _, reward in play(env, 4)[0]]
         self.assertTrue(all(np.isfinite(paid)) and any(paid), paid)
-        with self.assertRaisesRegex(rlgo.UsageError, "goes with a cost that names a runtime"):
-            gymnasium.make("rlgo/Rewrite-v0", cost="cpu", reward="R4")
+        for reward in ("R4", "latency"):
+            with self.assertRaisesRegex(rlgo.UsageError, f"reward {reward} times whole graphs; it goes with a cost that names a runtime"):
+                gymnasium.make("rlgo/Rewrite-v0", cost="cpu", reward=reward)
+
+    def test_latency_pays_what_is_shown(self):
+        env = gymnasium.make("rlgo/Rewrite-v0", graph="toy_conv", cost="onnxruntime", reward="latency", max_steps=4)
+        self.assertTrue(all(np.isfinite(reward) for _, reward in play(env, 4)[0]))
 
     def test_pictures(self):
         env = gymnasium.make("rlgo/Rewrite-v0", render_mode="svg")

@@ -110,7 +110,10 @@ inline mdp::Trajectory make_trajectory(const mdp::ObservationSpec& spec, int64_t
               3e5,
               12,
               rng.uniform() * 50,
-              0,
+              80.0 + i,
+              0.8,
+              0.0625 * i,
+              no_op ? mdp::WholeTimed::no : mdp::WholeTimed::within_noise,
               s.action.location + 2};
     t.steps.push_back(std::move(s));
   }

@@ -178,7 +178,7 @@ TEST(Schema, EveryDatasetIsInTheFileWithTheTypeOfTheTable) {
     EXPECT_EQ(file.info(std::string(column.name)).type, h5::type_of<T>()) << column.name;
     ++count;
   });
-  EXPECT_EQ(count, 39);
+  EXPECT_EQ(count, 42);
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ Trajectory sample() {
                      .launches = 4,
                      .step_us = 5,
                      .measured_us = 6,
+                     .measured_ratio = 0.75,
+                     .measured_error = 0.125,
+                     .timing = WholeTimed::within_noise,
                      .location = 9}};
   t.steps = {step, step};
   t.steps[1].action = {2, 0};
@@ -86,6 +89,9 @@ TEST(Codec, RoundTripKeepsEveryField) {
   EXPECT_EQ(u.steps[1].info.rule, "");
   EXPECT_EQ(u.steps[0].info.cost_us, 90.25);
   EXPECT_EQ(u.steps[0].info.measured_us, 6.0);
+  EXPECT_EQ(u.steps[0].info.measured_ratio, 0.75);
+  EXPECT_EQ(u.steps[0].info.measured_error, 0.125);
+  EXPECT_EQ(u.steps[0].info.timing, WholeTimed::within_noise);
   EXPECT_EQ(u.steps[0].info.location, 9);
   EXPECT_EQ(encode(u), encode(t));
 }

@@ -28,9 +28,9 @@ rule relu-to-abs-of-max
 
 std::shared_ptr<const rules::RuleSet> test_rules() { return rules::RuleSet::parse(kRules, "test.rules"); }
 
-std::unique_ptr<RewriteEnv> make_env(EnvOptions options = {}, std::function<double(const graph::Graph&)> measure = {}) {
+std::unique_ptr<RewriteEnv> make_env(EnvOptions options = {}, cost::WholeTimer timer = {}) {
   return std::make_unique<RewriteEnv>(zoo::make("toy_residual"), test_rules(), std::make_shared<cost::AnalyticCost>(),
-                                      options, std::move(measure));
+                                      options, std::move(timer));
 }
 
 mdp::Action random_action(const mdp::Observation& o, Rng& rng) {
@@ -115,13 +115,73 @@ TEST(RewriteEnv, MeasuredRewardNeedsAndUsesTheTimer) {
   EnvOptions options;
   options.reward = Reward::measured;
   EXPECT_THROW(make_env(options), Error);
-  const auto nodes = [](const graph::Graph& g) { return static_cast<double>(g.size()); };
+  const auto nodes = [](const graph::Graph& g, double) { return cost::WholeTiming{1, static_cast<double>(g.size())}; };
   auto env = make_env(options, nodes);
   env->reset(0);
   const double before = static_cast<double>(env->graph().size());
   const auto r = env->step({1, 0});
-  EXPECT_NEAR(r.reward, 100.0 * (before - static_cast<double>(env->graph().size())) / before, 1e-4);
+  EXPECT_NEAR(r.reward, 100.0 * (before - static_cast<double>(env->graph().size())), 1e-4);
   EXPECT_EQ(r.info.measured_us, static_cast<double>(env->graph().size()));
+}
+
+// Answers what it is told to, call by call; the first one is for the unmodified graph.
+struct Script {
+  std::vector<cost::WholeTiming> answers;
+  std::vector<double> against = {};
+  cost::WholeTiming operator()(const graph::Graph&, double level) {
+    against.push_back(level);
+    return answers.at(against.size() - 1);
+  }
+};
+
+std::vector<mdp::StepResult> played(std::vector<cost::WholeTiming> answers, std::vector<double>& against) {
+  EnvOptions options;
+  options.reward = Reward::latency;
+  const auto script = std::make_shared<Script>(Script{std::move(answers)});
+  auto env = make_env(options, [script](const graph::Graph& g, double level) { return (*script)(g, level); });
+  env->reset(0);
+  std::vector<mdp::StepResult> out;
+  while (script->against.size() < script->answers.size()) out.push_back(env->step({1, 0}));
+  against = script->against;
+  return out;
+}
+
+const cost::WholeTiming kDied{100, 1, 0, "the target died"};
+
+TEST(RewriteEnv, LatencyPaysWhatIsShownAndKeepsItsError) {
+  std::vector<double> against;
+  const auto steps = played({{100, 1, 0}, {100, 0.9, 0.02}, {100, 0.95, 0.02}}, against);
+  EXPECT_FLOAT_EQ(steps[0].reward, 10);
+  EXPECT_EQ(steps[0].info.timing, mdp::WholeTimed::shown);
+  EXPECT_EQ(steps[0].info.measured_us, 90);
+  EXPECT_EQ(steps[0].info.measured_ratio, 0.9);
+  EXPECT_EQ(steps[0].info.measured_error, 0.02);
+  EXPECT_FLOAT_EQ(steps[1].reward, -5);  // 0.05 is more than the root of 2 x 0.02^2
+  EXPECT_EQ(against, (std::vector<double>{1, 1, 0.9}));
+}
+
+// Two steps of 1 % with an error of 1.5 %: neither is shown, both together are.
+TEST(RewriteEnv, LatencyWithinNoiseEarnsNothingUntilItAddsUp) {
+  std::vector<double> against;
+  const auto steps = played({{100, 1, 0}, {100, 0.99, 0.015}, {100, 0.98, 0.015}}, against);
+  EXPECT_EQ(steps[0].reward, 0);
+  EXPECT_EQ(steps[0].info.timing, mdp::WholeTimed::within_noise);
+  EXPECT_FLOAT_EQ(steps[1].reward, 2);
+  EXPECT_EQ(against, (std::vector<double>{1, 1, 1}));
+}
+
+TEST(RewriteEnv, AFailedTimingIsNeverAFastOne) {
+  std::vector<double> against;
+  const auto steps = played({{100, 1, 0}, kDied, {100, 0.9, 0.01}}, against);
+  EXPECT_EQ(steps[0].reward, 0);
+  EXPECT_EQ(steps[0].info.timing, mdp::WholeTimed::failed);
+  EXPECT_EQ(steps[0].info.measured_us, 0);
+  EXPECT_FLOAT_EQ(steps[1].reward, 10) << "the episode continued, and what it gained is paid";
+}
+
+TEST(RewriteEnv, LatencyNeedsTheUnmodifiedGraphTimed) {
+  std::vector<double> against;
+  EXPECT_THROW(played({kDied}, against), Error);
 }
 
 TEST(RewriteEnv, NoOpEndsTheEpisodeAndLeavesTheGraph) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "core/base/error.h"
 #include "core/cost/analytic.h"
 #include "core/optimise/model.h"
@@ -19,6 +22,7 @@ struct Fixture {
   LearnedOptions options;
   int timed = 0, fails = 0;
   double left_s = 1e9;
+  std::vector<std::pair<uint64_t, double>> asked;  // graphs that were timed, and against what
 
   // The fewer operators the faster, whatever prices say.
   double time(const graph::Graph& graph) {
@@ -30,7 +34,10 @@ struct Fixture {
     parts.search = [this](const std::string& method, const graph::Graph& from, cost::CostModel& cost, double) {
       return search::run(method, {from, rules, cost}, {.budget = 300});
     };
-    parts.time = [this](const graph::Graph& graph) { return time(graph); };
+    parts.time = [this](const graph::Graph& graph, double against) {
+      asked.emplace_back(graph.hash(), against);
+      return time(graph);
+    };
     parts.left_s = [this] { return left_s; };
     return {parts, kept, options, 1};
   }
@@ -75,6 +82,30 @@ TEST(LearnedSearch, WithoutTimeItDoesNothing) {
   search.run();
   EXPECT_EQ(f.timed, 0);
   EXPECT_EQ(search.summary().ended_by, "time is over");
+}
+
+// Of three graphs two are timed again, and one of them once more.
+TEST(LearnedSearch, ABatchIsHalvedUntilOneIsLeft) {
+  Fixture f;
+  f.options.choice = "all";
+  f.options.graphs = f.options.batch = 3;
+  auto search = f.search();
+  const rules::MatchIndex matches(f.rules, f.model.graph);
+  for (int rule = 0; rule < f.rules->size(); ++rule) {
+    if (matches.matches(rule).empty()) continue;
+    search.offer({"one", rules::apply(*f.rules, matches.matches(rule)[0], f.model.graph)->graph, {{rule, 0}}});
+  }
+  search.run();
+  std::map<uint64_t, int> times;
+  for (const auto& [graph, against] : f.asked) ++times[graph];
+  std::vector<int> counts;
+  for (const auto& [graph, count] : times) counts.push_back(count);
+  std::ranges::sort(counts);
+  EXPECT_EQ(counts, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(search.summary().timed.size(), 3u);
+  const uint64_t fastest = search.fastest(1)[0]->graph.hash();
+  EXPECT_EQ(f.asked.back().first, fastest);
+  EXPECT_EQ(times[fastest], 3);
 }
 
 TEST(LearnedSearch, GraphsThatCannotBeTimedAreLeftOut) {

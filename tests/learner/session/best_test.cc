@@ -86,6 +86,24 @@ TEST(BestGraph, AdoptsAStoredTraceOfTheSameGraphAndRules) {
   EXPECT_THROW(best.adopt(stored), Error);
 }
 
+// Below the unmodified graph with its error, whatever it costs; a timing that failed, or none, is nothing.
+TEST(BestGraph, ByLatencyTheUpperEndOfTheIntervalDecides) {
+  BestGraph best(identity(), 100, true);
+  mdp::Trajectory t = episode({{0, 120}, {1, 130}, {0, 10}, {1, 10}});
+  const auto timed = [&](size_t k, mdp::WholeTimed timing, double ratio, double error) {
+    t.steps[k].info.timing = timing;
+    t.steps[k].info.measured_ratio = ratio;
+    t.steps[k].info.measured_error = error;
+  };
+  timed(0, mdp::WholeTimed::within_noise, 0.97, 0.05);
+  timed(1, mdp::WholeTimed::shown, 0.9, 0.05);
+  timed(2, mdp::WholeTimed::failed, 0, 0);
+  EXPECT_TRUE(best.offer(t, kNoOp));
+  EXPECT_THAT(best.trace().cost_us, ElementsAre(120, 130));
+  EXPECT_DOUBLE_EQ(best.latency_bound(), 0.95);
+  EXPECT_FALSE(best.offer(t, kNoOp));
+}
+
 TEST(BestGraph, BeforeAndAfterMayBePricedAnew) {
   BestGraph best(identity(), 100);
   EXPECT_TRUE(best.offer(episode({{0, 60}}), kNoOp));

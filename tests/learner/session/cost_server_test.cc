@@ -106,6 +106,17 @@ TEST(CostServer, WithoutATableItRefuses) {
   EXPECT_THROW(for (const auto id : graph.order()) copy->op_us(graph, id), Error);
 }
 
+TEST(CostServer, TellsWhatRank0TimesWholeGraphsUnder) {
+  const auto comms = comm::local_comms(2);
+  comm::Mailbox box(*comms[0]), actor(*comms[1]);
+  CostServer(nullptr, box, {1}, nullptr, "fake 1.0, paper, 1 thread").publish();
+  const auto message = next_costs(actor);
+  EXPECT_EQ(timed_under(message), "fake 1.0, paper, 1 thread");
+  cost::TableCost told(kOrigin);
+  receive_costs(message, told);
+  EXPECT_EQ(told.size(), 0u);
+}
+
 TEST(CostServer, PublishesAllAtFirstAndThenWhatIsNew) {
   const auto table = std::make_shared<cost::TableCost>(kOrigin, price);
   table->insert("old", {1, 0, 1});

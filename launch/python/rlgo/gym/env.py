@@ -102,7 +102,8 @@ class RewriteEnv(gymnasium.Env[Observation, Any]):
     cost: a cost model or its name (rlgo.cost). rules: a RuleSet or words (rlgo.rules.load).
     reward: in percent of the unmodified graph's cost. R1: decrease of cost by each step; R2: the same at the end
         only; R3: R1 plus `weights` times the relative decrease of flops, bytes, peak memory and launches; R4: decrease of the
-        whole graph's latency by each step, timed in the runtime that `cost` names.
+        whole graph's latency by each step, timed in the runtime that `cost` names; latency: the same, but what is within the
+        error of the timings, or fails, earns 0; R5: what a step adds to the episode's best.
     action: "flat": index of a candidate in the observation, the last (max_candidates) is NO-OP, which ends the episode;
         "pair": (rule, location), where (number of rules, anything) is NO-OP.
     max_steps: after which an episode is truncated. max_locations: of one rule that are offered.

@@ -1,0 +1,127 @@
+#include "learner/session/latency_agent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/search/search.h"
+#include "learner/metrics.h"
+
+namespace rlgo::learner {
+namespace {
+
+constexpr int kBatch = 8;                                           // graphs that are halved down to one
+constexpr const char* kFirst[] = {"sweep", "greedy", "portfolio"};  // searches by prices
+constexpr double kFirstSeconds = 10, kFirstShare = 0.1;             // of one of them; of the time
+constexpr int64_t kFirstGraphs = 200'000, kLaterGraphs = 20'000;    // priced by one search
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class Agent {
+ public:
+  Agent(const LatencyAgentInput& in, optimise::TimedGraphs& kept)
+      : in_(in), metrics_(in.folder.metrics()), search_(parts(), kept, with_batches(in.options), in.seed) {}
+
+  // The rewrites to the fastest graph; none where no graph is shown to be faster than the unmodified one.
+  rules::Trace run() {
+    const bool gathers = prices().defer();  // whole graphs are timed, and no operators
+    const double each_s = std::min(kFirstSeconds, kFirstShare * left_s());
+    for (const char* method : kFirst) {
+      auto found = by_prices(method, model(), prices(), each_s, kFirstGraphs);
+      search_.offer({method, std::move(found.graph), std::move(found.trace)});
+    }
+    search_.run();
+    if (gathers) prices().forget_deferred();
+    const auto fastest = search_.fastest(1);
+    return fastest.empty() || best_ >= 1 ? rules::Trace() : fastest[0]->trace;
+  }
+
+  LatencyAgentResult result() const {
+    const auto summary = search_.summary();
+    return {timings_, watch_.seconds(), " (learned latency: " + to_text(summary) + ")",
+            stopped() ? "interrupted" : summary.ended_by};
+  }
+
+ private:
+  const graph::Graph& model() const { return in_.graph.model.graph; }
+  cost::CostModel& prices() const { return *in_.prices.model; }
+  bool stopped() const { return in_.should_stop && in_.should_stop(); }
+  double left_s() const {
+    if (stopped()) return 0;
+    return in_.seconds > 0 ? in_.seconds - watch_.seconds() : kNever;
+  }
+  static optimise::LearnedOptions with_batches(optimise::LearnedOptions options) {
+    options.batch = kBatch;
+    return options;
+  }
+
+  search::Result by_prices(const std::string& method, const graph::Graph& from, cost::CostModel& cost, double seconds,
+                           int64_t graphs) {
+    const Stopwatch watch;
+    search::Options options;
+    options.budget = graphs;
+    options.seed = in_.seed;
+    options.max_locations = in_.max_locations;
+    options.memory_mib = 2048;
+    options.together = true;
+    options.stop = [&] { return watch.seconds() > seconds || left_s() <= 0; };
+    return search::run(method, {from, in_.rules, cost}, options);
+  }
+
+  optimise::LearnedParts parts() {
+    return {.unmodified = model(),
+            .rules = in_.rules,
+            .prices = prices(),
+            .search = [this](const std::string& method, const graph::Graph& from, cost::CostModel& cost,
+                             double seconds) { return by_prices(method, from, cost, seconds, kLaterGraphs); },
+            .time = [this](const graph::Graph& graph, double against) { return time(graph, against); },
+            .left_s = [this] { return left_s(); }};
+  }
+
+  double time(const graph::Graph& graph, double against) {
+    const auto timed = in_.timer(graph, against);
+    const bool differs = std::abs(timed.ratio - against) > timed.error;
+    ++(!timed.ok() ? timings_.failed : differs ? timings_.shown : timings_.within_noise);
+    if (timed.ok()) best_ = std::min(best_, timed.ratio + timed.error);
+    metrics_.write({{"seconds", watch_.seconds()},
+                    {"timings", timings_.all()},
+                    {"timings_within_noise", timings_.within_noise},
+                    {"timings_failed", timings_.failed},
+                    {"best_latency", best_}});
+    if (!timed.ok()) fail("{}", timed.failure);
+    return timed.ratio;
+  }
+
+  const LatencyAgentInput& in_;
+  const Stopwatch watch_;
+  MetricsFile metrics_;
+  WholeTimings timings_;
+  double best_ = 1;  // upper end of the fastest graph's interval; 1: none is shown to be faster
+  optimise::LearnedSearch search_;
+};
+
+}  // namespace
+
+LatencyAgentResult learn_latency(const LatencyAgentInput& in, const Log& log) {
+  const cost::Runtime& runtime = *in.prices.runtime;
+  optimise::TimedGraphs kept(
+      {in.prices.model->name() + ", timed in " + runtime.name(), runtime.device(), runtime.threads()});
+  const auto file = in.options.data.empty() ? in.folder.path / "timed.tsv" : std::filesystem::path(in.options.data);
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) kept.load(file);
+  if (!kept.graphs().empty()) log.info("{}: {} graphs that were timed are known", file.string(), kept.graphs().size());
+  Agent agent(in, kept);
+  rules::Trace trace = agent.run();
+  kept.save(file);
+  std::vector<double> costs(trace.size(), in.graph.best->initial_us());  // the run's end prices them
+  in.graph.best->replace(std::move(trace), std::move(costs));
+  auto out = agent.result();
+  if (out.timings.failed > 0) log.warn("{} of {} timings failed", out.timings.failed, out.timings.all());
+  return out;
+}
+
+}  // namespace rlgo::learner
