@@ -84,7 +84,11 @@ TEST(KernelBench, StatesTheTimeOfUnknownOperators) {
   const graph::Value relu = editor.op(ops::Op::relu, {editor.add_input("x", {ops::DType::f32, {2, 4, 4}})});
   auto det = std::make_shared<graph::Opaque>();
   det->op_type = "Det";
-  det->payload = "\x12\x01" "0" "\x22\x03" "Det";  // a NodeProto: its output, its type
+  det->payload =
+      "\x12\x01"
+      "0"
+      "\x22\x03"
+      "Det";  // a NodeProto: its output, its type
   det->formal_inputs = {true};
   det->outputs = {"0"};
   const auto id = editor.add_opaque("", std::move(det), {&relu, 1}, {{ops::DType::f32, {2}}});
