@@ -61,8 +61,8 @@ double SequentialRatio::reach(int count, double scale) const {
   const double known = kUsualSpread * kUsualSpread + scale * scale * average(noises_);
   const double variance = (known + (count - 1) * each) / count;
   // Of the draws of processes alone.
-  const double drawn = std::max(kUsualSpread * kUsualSpread / count,
-                                variance - kSurePart * scale * scale * median(noises_));
+  const double drawn =
+      std::max(kUsualSpread * kUsualSpread / count, variance - kSurePart * scale * scale * median(noises_));
   return std::hypot(student(kMeanError, count) * std::sqrt(variance / count),
                     student(kError, count) * std::sqrt(drawn));
 }

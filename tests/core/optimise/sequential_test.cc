@@ -94,7 +94,7 @@ TEST(SequentialRatio, PowerWhereRoundsDiffer) {
   EXPECT_GE(faster_share(around(0.97, 0.003), 500, SequentialRatio::kLeast, {0.02, 8}, 8), 0.85);
 }
 
-// What rounds differ by widens the mean and not the next process; the same differences without that explanation do both.
+// What rounds differ by widens the mean, not the next process; the same differences without that explanation do both.
 TEST(SequentialRatio, NoiseOfRoundsIsNotThatOfTheNextProcess) {
   SequentialRatio rounds, processes;
   for (const double log : {-0.08, -0.16, -0.24, -0.16, -0.08, -0.24}) {
