@@ -36,6 +36,13 @@ std::string_view reduction_of(const std::string& word) {
   return word == "mul" ? "prod" : word == "max" ? "amax" : "amin";
 }
 
+// index_reduce() fails on floats of 16 bits (LibTorch 2.11).
+at::Tensor reduced(const at::Tensor& blocks, const at::Tensor& places, const at::Tensor& updates,
+                   std::string_view how) {
+  if (!at::isReducedFloatingType(blocks.scalar_type())) return at::index_reduce(blocks, 0, places, updates, how);
+  return at::index_reduce(blocks.to(at::kFloat), 0, places, updates.to(at::kFloat), how).to(blocks.scalar_type());
+}
+
 }  // namespace
 
 Tensors depth_to_space_kernel(const Call& call) {
@@ -81,7 +88,7 @@ Tensors scatter_nd_kernel(const Call& call) {
   const auto& reduction = call.attrs().word(Attr::reduction);
   const at::Tensor out = reduction == "none"  ? at::index_copy(blocks, 0, places, updates)
                          : reduction == "add" ? at::index_add(blocks, 0, places, updates)
-                                              : at::index_reduce(blocks, 0, places, updates, reduction_of(reduction));
+                                              : reduced(blocks, places, updates, reduction_of(reduction));
   return {out.reshape(sizes_of(call.info.outputs[0]))};
 }
 

@@ -67,6 +67,14 @@ class EveryOperator : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(Types, EveryOperator, testing::Values(DType::f32, DType::f16, DType::f64),
                          [](const auto& type) { return std::string(ops::name(type.param)); });
 
+// --target cuda refuses a graph that has one, by its name.
+bool has_no_kernel(Op op) {
+  constexpr std::array kNone = {Op::depth_to_space,   Op::space_to_depth, Op::gather_elements, Op::gather_nd,
+                                Op::scatter_elements, Op::scatter_nd,     Op::cumsum,          Op::trilu,
+                                Op::one_hot,          Op::attention,      Op::recurrent};
+  return std::ranges::find(kNone, op) != kNone.end();
+}
+
 // Kernels, descriptors, epilogues: random calls come to what core/evaluate computes.
 TEST_P(EveryOperator, ComputesWhatTheReferenceDoes) {
   script({});
@@ -95,11 +103,11 @@ TEST_P(EveryOperator, ComputesWhatTheReferenceDoes) {
       } catch (const Error& e) {
         const bool empty = std::string(e.what()).find("over no elements") != std::string::npos;
         const bool wide = GetParam() == DType::f64 && ops::is_convolution(op);
-        EXPECT_TRUE(empty || wide) << what << ": " << e.what();
+        EXPECT_TRUE(empty || wide || has_no_kernel(op)) << what << ": " << e.what();
       }
       if (HasFatalFailure()) return;
     }
-    const bool none = op == Op::input || op == Op::weight || op == Op::opaque ||
+    const bool none = op == Op::input || op == Op::weight || op == Op::opaque || has_no_kernel(op) ||
                       (GetParam() == DType::f64 && ops::is_convolution(op));
     EXPECT_TRUE(none || ran > 5) << ops::name(op) << " ran " << ran << " times";
   }

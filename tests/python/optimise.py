@@ -64,7 +64,7 @@ class Optimise(unittest.TestCase):
 
     def test_wrong_requests(self):
         for wrong, message in (
-            ({"target": "nosuch"}, "known: auto, libtorch, onnxruntime"),
+            ({"target": "nosuch"}, "known: auto, libtorch, cuda, onnxruntime"),
             ({"method": "zz"}, "expected one of"),
             ({"seconds": 0.1}, "at least 1"),
             ({"threads": 0}, "threads"),

@@ -25,9 +25,8 @@ constexpr const char* kIf =
 
 TEST(Opaque, KeepsAttributesAndLeftOutInputs) {
   const auto model = import_text(
-      "g (float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1.0,1.0,2.0,2.0}> { y = Resize<mode=\"cubic\">(x, , "
-      "s) "
-      "}");
+      "g (float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1.0,1.0,2.0,2.0}> { y = Resize<mode=\"linear\", "
+      "coordinate_transformation_mode=\"asymmetric\">(x, , s) }");
   const auto& info = only_opaque(model);
   EXPECT_EQ(info.opaque->formal_inputs, (std::vector<bool>{true, false, true}));
   EXPECT_EQ(ops::to_string(info.outputs[0]), "f32[1,1,4,4]");
@@ -35,7 +34,7 @@ TEST(Opaque, KeepsAttributesAndLeftOutInputs) {
   ASSERT_EQ(op_types(out), "Resize");
   EXPECT_EQ(out.graph().node(0).input_size(), 3);
   EXPECT_EQ(out.graph().node(0).input(1), "");
-  EXPECT_EQ(out.graph().node(0).attribute(0).s(), "cubic");
+  EXPECT_EQ(out.graph().node(0).attribute(0).s(), "linear");
 }
 
 TEST(Opaque, CapturedNamesAreTrailingInputs) {

@@ -111,7 +111,7 @@ TEST(OpenInfer, AgreesWithNumbersAtAllSizes) {
       compare_at(draft.op, inputs, *attrs, *outputs, required, sizes, counts[draft.op]);
     }
   }
-  EXPECT_EQ(counts.size(), 78u);
+  EXPECT_EQ(counts.size(), 82u);
   for (const auto& [op, count] : counts) EXPECT_GT(count.compared, 30) << ops::name(op);
 }
 
