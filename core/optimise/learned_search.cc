@@ -212,6 +212,11 @@ std::vector<const Proposal*> LearnedSearch::fastest(size_t count) const {
   return out;
 }
 
+const Proposal* LearnedSearch::proposal(uint64_t graph) const {
+  const auto at = std::ranges::find(hashes_, graph);
+  return at == hashes_.end() ? nullptr : &proposals_[static_cast<size_t>(at - hashes_.begin())];
+}
+
 double LearnedSearch::predicted(const graph::Graph& graph, const rules::Trace& trace) const {
   const uint64_t hash = graph.hash();
   if (hash == model_) return 1;

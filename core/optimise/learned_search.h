@@ -65,6 +65,8 @@ class LearnedSearch {  // see the top of the file
   void run();
   // Those that were timed, the fastest first: as many as `count`, none slower than the fastest by more than 5 %.
   std::vector<const Proposal*> fastest(size_t count) const;
+  // The one with this graph (its hash); null where it was not offered.
+  const Proposal* proposal(uint64_t graph) const;
   // Share of the unmodified graph's time that a graph took, or else is predicted to take.
   double predicted(const graph::Graph& graph, const rules::Trace& trace) const;
   LearnedSummary summary() const;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -36,8 +37,10 @@ class Agent {
     }
     search_.run();
     if (gathers) prices().forget_deferred();
-    const auto fastest = search_.fastest(1);
-    return fastest.empty() || best_ >= 1 ? rules::Trace() : fastest[0]->trace;
+    // The fastest that is shown: a median far below it may be noise.
+    const auto best = std::ranges::min_element(latest_, {}, &Interval::second);
+    if (best == latest_.end() || best->second >= 1) return {};
+    return search_.proposal(best->first)->trace;
   }
 
   LatencyAgentResult result() const {
@@ -86,21 +89,29 @@ class Agent {
     const auto timed = in_.timer(graph, against);
     const bool differs = std::abs(timed.ratio - against) > timed.error;
     ++(!timed.ok() ? timings_.failed : differs ? timings_.shown : timings_.within_noise);
-    if (timed.ok()) best_ = std::min(best_, timed.ratio + timed.error);
+    if (timed.ok()) latest_[graph.hash()] = timed.ratio + timed.error;
     metrics_.write({{"seconds", watch_.seconds()},
                     {"timings", timings_.all()},
                     {"timings_within_noise", timings_.within_noise},
                     {"timings_failed", timings_.failed},
-                    {"best_latency", best_}});
+                    {"best_latency", best()}});
     if (!timed.ok()) fail("{}", timed.failure);
     return timed.ratio;
   }
+
+  double best() const {
+    double least = 1;
+    for (const auto& [graph, upper] : latest_) least = std::min(least, upper);
+    return least;
+  }
+
+  using Interval = std::pair<const uint64_t, double>;  // a graph, and the upper end of its ratio's interval
 
   const LatencyAgentInput& in_;
   const Stopwatch watch_;
   MetricsFile metrics_;
   WholeTimings timings_;
-  double best_ = 1;  // upper end of the fastest graph's interval; 1: none is shown to be faster
+  std::map<uint64_t, double> latest_;  // intervals; more rounds may widen them
   optimise::LearnedSearch search_;
 };
 
