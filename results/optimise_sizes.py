@@ -111,7 +111,7 @@ def main():
     parser.add_argument("--sizes", type=int, default=6)
     args = parser.parse_args()
     failed = 0
-    print("| model | status | s | rewrites | sizes: ran, agreed | largest error | latency, or what is wrong |\n|---|---|---|---|---|---|---|", flush=True)
+    print("| model | status, s | rewrites | sizes: ran, agreed | largest error | latency, or what is wrong |\n|---|---|---|---|---|---|", flush=True)
     for model in args.models:
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "out.onnx"
@@ -125,7 +125,7 @@ def main():
             latency = "".join(re.findall(r"end to end +([^;\n]*)", run.stdout))[:70]
             ran, agreed, worst, complaint = compare(model, out, told, values, args.sizes) if out.exists() else (0, 0, 0.0, "nothing is written: " + (re.findall(r"result +(.*)|error: (.*)", run.stdout + run.stderr) or [""])[-1].__str__()[:200])
             failed += bool(complaint) or run.returncode not in (0, 3) or ran == 0
-            print(f"| {pathlib.Path(model).stem} | {run.returncode} | {took:.0f} | {rewrites} | {ran}, {agreed} | {worst:.1e} | {complaint or latency} |", flush=True)
+            print(f"| {pathlib.Path(model).stem} | {run.returncode}, {took:.0f} | {rewrites} | {ran}, {agreed} | {worst:.1e} | {complaint or latency} |", flush=True)
     return 1 if failed else 0
 
 

@@ -15,7 +15,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, oracles, promises  # noqa: E402
+from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, oracles, promises, tables  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, best_bold, change_of, from_to, mean, percent, revisions_of  # noqa: E402
 
@@ -118,21 +118,23 @@ def families(data):
     return lines
 
 
-SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "TensorFlow, Grappler", "TensorFlow", "torch.compile", "PyTorch", "TensorRT"]
+SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "TensorRT", "TensorFlow, Grappler", "TensorFlow", "torch.compile", "PyTorch"]
 
 
 def frameworks(data):
     rows = {(r["model"], r["threads"], r["system"]): r for r in data.rows("frameworks.csv")}
-    lines = ["| model | threads | ONNX Runtime, ms | " + " | ".join(SYSTEMS[1:]) + " |", "|---|---|---|" + "---|" * (len(SYSTEMS) - 1)]
+    lines = []
     for model, threads in dict.fromkeys((m, t) for m, t, _ in rows):
         cells = []
         for system in SYSTEMS[1:]:
             row = rows.get((model, threads, system), {"ratio": "", "note": "missing"})
             kept = system == "rlgo" and "left as it is" in row["note"]
             cells.append("=" if kept else f"{float(row['ratio']):.2f} [{float(row['ratio_low']):.2f}, {float(row['ratio_high']):.2f}]" if row["ratio"] else row["note"].partition(":")[0])
-        lines.append(f"| {model} | {threads} | {float(rows[model, threads, 'ONNX Runtime']['median_us']) / 1000:.2f} | {' | '.join(cells)} |")
+        least = min(float(cell.split()[0]) for cell in cells if cell[0].isdigit())
+        lines.append([model, threads, f"{float(rows[model, threads, 'ONNX Runtime']['median_us']) / 1000:.2f}", *(best_bold(cells) if least < 1 else cells)])
     machines = ", ".join(dict.fromkeys(row["machine"] for row in rows.values()))
-    return [*lines, "", f"Latency to ONNX Runtime's, quartiles of paired rounds; =: rlgo leaves the model as it is; rlgo {revisions_of(rows.values())}; {machines}."]
+    table = tables.table(["model", "threads", "ONNX Runtime, ms", *SYSTEMS[1:]], lines, keys=2, widths=(4, 4))
+    return [*table, "", f"Latency to ONNX Runtime's (lower is better), quartiles of paired rounds; =: rlgo leaves the model as it is; rlgo {revisions_of(rows.values())}; {machines}."]
 
 
 def conditions(rows):
@@ -215,8 +217,9 @@ def tensat(data):
     published = {(r["graph"], r["system"]): r["value"] for r in data.rows("published.tsv", "\t") if r["source"] == "Tensat"}
     runs, known = data.searches(), {(r["profile"], r["graph"]): r for r in data.rows("best-known.tsv", "\t")}
     measured = {r["model"]: r for r in data.rows("peers/peers.csv") if r["peer"] == data.peers()[1] and r["threads"] == "1"}
-    lines = ["| graph | TASO, published | Tensat, published | here, gpu: TASO's search | e-graph | default search | best known | here, cpu: TASO's search | e-graph | default search | best known | measured, ONNX Runtime |",
-             "|---|" + "---|" * 11]  # fmt: skip
+    columns = ["graph", "TASO, published", "Tensat, published", "here, measured under ONNX Runtime"]
+    columns += [f"here, {profile}: {method}" for profile in ("gpu", "cpu") for method in ("TASO's search", "e-graph", "default search", "best known")]
+    lines = []
     for graph in dict.fromkeys(g for g, _ in published):
         cells = []
         for profile in ("gpu", "cpu"):
@@ -227,10 +230,10 @@ def tensat(data):
             cells.append(speed_up(float(row["after_us"]) / float(row["before_us"])))
         row = measured.get(MEASURED.get(graph))
         ratio = None if row is None or not row["ratio"] else 1.0 if row["unchanged"] in ("1", "1.0") else float(row["ratio"])
-        cells.append("not recorded" if ratio is None else speed_up(ratio))
-        lines.append(f"| {graph} | {published[graph, 'TASO']} | {published[graph, 'Tensat']} | {' | '.join(cells)} |")
+        timed = "not recorded" if ratio is None else speed_up(ratio)
+        lines.append([graph, published[graph, "TASO"], published[graph, "Tensat"], timed, *cells])
     revisions = revisions_of(r for rows in runs.values() for r in rows)
-    return [*lines, "", f"Speed-up in percent, time before / time after - 1. Searches: rlgo {revisions}; best known: {revisions_of(known.values())}; "
+    return [*tables.table(columns, lines, widths=(3, 4, 4)), "", f"Speed-up in percent (higher is better), time before / time after - 1. Searches: rlgo {revisions}; best known: {revisions_of(known.values())}; "
             f"measured: {data.peers_revision(data.peers()[1], 1)}, 0.0: the model is left as it is."]  # fmt: skip
 
 
@@ -238,26 +241,29 @@ def rlflow(data):
     published = {(r["graph"], r["system"]): float(r["value"]) for r in data.rows("published.tsv", "\t") if r["source"] == "RLFlow"}
     ours = {(r, s): data.runtimes(r, s) for r in ("LibTorch", "race") for s in ("taso", "model-free", "model-based")}
     openvino = data.runtimes("race", "OpenVINO")
-    lines = ["| graph | published, to TensorFlow: TensorRT | TASO | model-free | model-based | here, LibTorch: TASO | model-free | model-based | here, ONNX Runtime: OpenVINO | TASO | model-free | model-based |",
-             "|---|" + "---|" * 11]  # fmt: skip
+    columns = ["graph", "published, to TensorFlow: TensorRT", "TASO", "model-free", "model-based", "here, LibTorch: TASO", "model-free", "model-based", "here, ONNX Runtime: OpenVINO", "TASO", "model-free", "model-based"]
+    lines = []
     for graph in dict.fromkeys(g for g, _ in published):
         cells = [percent(100 * (published[graph, s] / published[graph, "TensorFlow"] - 1), 1) for s in ("TensorRT", "TASO", "model-free", "model-based")]
         cells += [percent(float(ours["LibTorch", s][graph]["change, %"]), 1) for s in ("taso", "model-free", "model-based")]
         cells += [percent(float(row[graph]["change, %"]), 1) for row in (openvino, *(ours["race", s] for s in ("taso", "model-free", "model-based")))]
-        lines.append(f"| {graph} | {' | '.join(cells)} |")
-    return [*lines, "", f"Change of run time: published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision()}."]
+        lines.append([graph, *cells])
+    return [*tables.table(columns, lines, widths=(4, 3, 4)), "", f"Change of run time (lower is better): published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision()}."]
 
 
 def profiles(data):
     rows = data.rows("profiles.csv")
     targets = list(dict.fromkeys(row["target"] for row in rows))
     cell = {(row["target"], row["kind"]): row for row in rows}
-    lines = ["| operators | " + " | ".join(f"{t}: held out | profile cpu: factor, rank | fitted: factor, rank" for t in targets) + " |", "|---|" + "---|---|---|" * len(targets)]
+    columns = ["operators", *(f"{t}: {what}" for t in targets for what in ("held out", "profile cpu: factor, rank", "fitted: factor, rank"))]
+    table = []
     for kind in dict.fromkeys(row["kind"] for row in rows):
         cells = []
         for row in (cell.get((t, kind)) for t in targets):
-            cells += [row["operators"], f"{float(row['factor_before']):.2f}, {float(row['rank_before']):.2f}", f"**{float(row['factor']):.2f}**, {float(row['rank']):.2f}"] if row else ["-"] * 3
-        lines.append(f"| {kind} | {' | '.join(cells)} |")
+            factors = best_bold([f"{float(row[of]):.2f}" for of in ("factor_before", "factor")]) if row else ()
+            cells += [row["operators"], f"{factors[0]}, {float(row['rank_before']):.2f}", f"{factors[1]}, {float(row['rank']):.2f}"] if row else ["-"] * 3
+        table.append([kind, *cells])
+    lines = tables.table(columns, table, widths=[3] * len(targets))
     for row in (cell[t, "all"] for t in targets):
         kept = ", ".join(f"`{key}`" for key in row["kept"].split()) or "none"
         lines += ["", f"{row['runtime']}: {row['timed']} operators timed; constants that the times do not tell: {kept}; rlgo {row['commit']}; {row['machine']}."]

@@ -37,9 +37,11 @@ sys.path.insert(0, str(ROOT / "tests" / "interop"))
 import _models  # noqa: E402
 
 sys.path.append(str(_models.CACHE.parent / "references"))
+from rlgo_results import tables  # noqa: E402
 from rlgo_results.halves import half  # noqa: E402
 from rlgo_results.means import mean_cell  # noqa: E402
 from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
+from rlgo_results.recorded import best_bold  # noqa: E402
 from rlgo_results.where import machine, revision  # noqa: E402
 
 COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine", "unchanged"]
@@ -230,16 +232,18 @@ def report(folder):
         covered = {p: part[(part.peer == p) & part.ratio.notna()].model.nunique() for p in peers}
         lines.append(f"\n## {threads} thread{'s' if threads > 1 else ''}\n\nModels raced: {', '.join(f'{p} {n}' for p, n in covered.items())}; -: not raced. "
                      "Means are over the models that a peer raced on, so compare peers in rows with the same number of models.")
-        lines.append("\n| model | operators | ms | A/A | " + " | ".join(peers) + " |\n|---|---|---|---|" + "---|" * len(peers))
+        models, raced = [], []
         for model in dict.fromkeys(part.model):
             rows = part[part.model == model].set_index("peer")
             first = rows.loc["original"]
             cells = [cell(rows.loc[p]) if p in rows.index else "-" for p in peers]
-            lines.append(f"| {model} | {int(first.operators)} | {first.median_us / 1000:.2f} | {first.noise:.3f} | " + " | ".join(cells) + " |")
+            models.append([model, f"{int(first.operators)}", f"{first.median_us / 1000:.2f}", f"{first.noise:.3f}"])
+            raced.append([model, *cells])
         halves = part.apply(lambda row: half(row.group, row.model), axis=1)
         for label, rows in [*((g, part[part.group == g]) for g in dict.fromkeys(part.group)), *((f"{h} half", part[halves == h]) for h in ("unseen", "seen") if (halves == h).any()), ("all", part)]:
-            lines.append(f"| geometric mean, {label} | | | | " + " | ".join(mean_of(rows[rows.peer == p].ratio.dropna()) for p in peers) + " |")
-        lines.append("| seconds to make, median | | | | " + " | ".join(f"{part[part.peer == p].made_s.median():.1f}" for p in peers) + " |")
+            raced.append([f"geometric mean, {label}", *best_bold([mean_of(rows[rows.peer == p].ratio.dropna()) for p in peers])])
+        raced.append(["seconds to make, median", *(f"{part[part.peer == p].made_s.median():.1f}" for p in peers)])
+        lines += ["", *tables.table(["model", *peers], raced), "", "The unmodified models:", "", *tables.table(["model", "operators", "ms", "A/A"], models)]
     (folder / "peers.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     draw(table, measured, folder / "peers.png")
     print((folder / "peers.md").read_text(encoding="utf-8"))

@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 
+from rlgo_results import tables
 from rlgo_results.student import half_width
 
 DRAWN = {"anneal", "portfolio", "random", "policy"}  # methods whose result depends on the seed
@@ -107,9 +108,8 @@ def spread(values):
 def table(runs, profile, best_known):
     graphs = sorted({g for p, g, _ in runs if p == profile})
     lines = [f"## Profile {profile}", "", "Change of cost, %; lower is better. Columns: the end, at equal seconds, at equal graphs tried. Equal graphs are those of the method that "
-             "tried fewest, without finished ones and egraph, which holds many in one. Mean and 95 % interval over seeds, if there are several.", "",
-             "| graph | method | seeds | best seed | end | after 1 s | after 10 s | at equal graphs | graphs | seconds to its best | graphs to its best | "
-             "behind the best known |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+             "tried fewest, without finished ones and egraph, which holds many in one. Mean and 95 % interval over seeds, if there are several.", ""]
+    rows = []
     for graph in graphs:
         of_graph = {m: r for (p, g, m), r in runs.items() if p == profile and g == graph}
         tried = [int(row["candidates"]) for m, r in of_graph.items() for row, _ in r if row["ended_by"] != "finished" and m != "egraph"]
@@ -118,11 +118,10 @@ def table(runs, profile, best_known):
             ends = [float(row["change_percent"]) for row, _ in seeds]
             behind = 100 * ((100 + min(ends)) / (100 + best_known[profile, graph]) - 1)
             middle = sorted(seeds, key=lambda s: float(s[0]["change_percent"]))[len(seeds) // 2]
-            lines.append(f"| {graph} | {method} | {len(seeds)} | {min(ends):.2f} | {spread(ends)} | " +
-                         " | ".join(spread([best_at(c, 0, s) for _, c in seeds]) for s in (1, 10)) +
-                         f" | {spread([best_at(c, 1, equal) for _, c in seeds])} | {int(middle[0]['candidates']):,} | {middle[1][-1][0]:.2f} | "
-                         f"{middle[1][-1][1]:,} | {behind:.2f} |")
-    return lines + [""]
+            rows.append([graph, method, spread(ends), *(spread([best_at(c, 0, s) for _, c in seeds]) for s in (1, 10)), spread([best_at(c, 1, equal) for _, c in seeds]),
+                         f"{min(ends):.2f} of {len(seeds)}", f"{behind:.2f}", f"{middle[1][-1][0]:.2f}", f"{middle[1][-1][1]:,} of {int(middle[0]['candidates']):,}"])
+    columns = ["graph", "method", "end", "after 1 s", "after 10 s", "at equal graphs", "best seed", "behind the best known", "seconds to its best", "graphs to its best"]
+    return [*lines, *tables.table(columns, rows, keys=2), ""]
 
 
 def summary(runs, profile):

@@ -241,14 +241,14 @@ std::string operator_table(const std::vector<KernelTime>& times) {
       share += one->share;
     }
     rows.push_back({median(slow),
-                    fmt::format("| {} | {} | {:.1f} % | {:.2f} | {} | {:.1f} | {:.1f} |\n", op, of.size(), 100 * share,
+                    fmt::format("| {} | {} | {:.1f} % | {:.2f} | {} | {:.1f}, {:.1f} |\n", op, of.size(), 100 * share,
                                 median(per_element), gflops.empty() ? "" : fmt::format("{:.0f}", median(gflops)),
                                 median(slow), *std::ranges::max_element(slow))});
   }
   std::ranges::stable_sort(rows, std::greater{}, &Row::slowdown);
   std::string text =
-      "| operator | shapes | share of time | ns an element | GFLOP/s | times the machine's own, median | slowest |\n"
-      "|---|---|---|---|---|---|---|\n";
+      "| operator | shapes | fraction of time | ns an element | GFLOP/s | times the machine's own: median, slowest |\n"
+      "|---|---|---|---|---|---|\n";
   for (const auto& row : rows) text += row.text;
   return text;
 }

@@ -415,8 +415,8 @@ OURS = [faster, further, pnet, mistakes, wild, search, trained]
 
 
 def table(data):
-    """Rows of Markdown: number, claim, verdict, what is recorded, interval, revision, command."""
-    lines = ["| | claim | here | recorded | 95 % interval, or as said | revision | made by |", "|---|---|---|---|---|---|---|"]
+    """Rows of Markdown: number, claim, verdict, what is recorded, interval, command and the revision that it ran at."""
+    lines = ["| | claim | here | recorded | 95 % interval, or as stated | made by, at revision |", "|---|---|---|---|---|---|"]
     for number, function in enumerate([*PUBLISHED, *OURS], 1):
         try:
             here, what, sure, revision, command = function(data)
@@ -427,5 +427,5 @@ def table(data):
         elif revision and (data.root / f"results/{(table := revision if '/' in revision else f'figures/{revision}')}.csv").is_file():
             revision = data.figures_revision(table.partition("/")[0])
         name = f"C{number}" if number <= len(PUBLISHED) else f"R{number - len(PUBLISHED)}"
-        lines.append(f"| {name} | {function.claim} | **{here}** | {what} | {sure} | {revision or ''} | {command} |")
+        lines.append(f"| {name} | {function.claim} | **{here}** | {what} | {sure} | {command}{f', {revision}' if revision else ''} |")
     return lines

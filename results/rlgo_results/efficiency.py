@@ -5,6 +5,7 @@ import json
 import math
 import statistics
 
+from . import tables
 from .recorded import revisions_of
 from .student import half_width
 
@@ -74,7 +75,8 @@ def table(rows):
     of, budget, behind = found(rows), budget_of(rows), gaps(rows)
     cells = lambda values: "not recorded" if not values else f"{values[0]:.2f}" if len(values) == 1 else f"{statistics.fmean(values):.2f} +- {half_width(values):.2f}"
     shown = [("random", budget), ("untrained", budget), ("model-based", budget // 2), ("model-based", budget), (REFERENCE, budget), (REFERENCE, LONGER * budget)]
-    lines = [f"| graph | seeds (of model-based, of {REFERENCE}) | " + " | ".join(f"{agent}, {steps:,}" for agent, steps in shown) + " | model-based above that, points | reaches it |", "|---|---|" + "---|" * (len(shown) + 2)]
+    columns = ["graph", f"seeds (of model-based, of {REFERENCE})", *(f"{agent}, {steps:,}" for agent, steps in shown), "model-based above that, points", "reaches it"]
+    lines = []
     worse = []
     for graph in dict.fromkeys(row["graph"] for row in rows):
         chance, _, based, free = (of.get((graph, agent, budget), []) for agent in AGENTS)
@@ -84,8 +86,8 @@ def table(rows):
         large = of.get((graph, REFERENCE, LONGER * budget), [])
         above = "-" if graph not in behind else f"{behind[graph]:+.2f} +- {math.hypot(half_width(based), half_width(large)):.2f}"
         seeds = f"{len(based)}" if len(based) == len(free) else f"{len(based)}, {len(free)}"
-        lines.append(f"| {graph} | {seeds} | " + " | ".join(cells(of.get((graph, *column), [])) for column in shown) + f" | {above} | {verdict} |")
+        lines.append([graph, seeds, *(cells(of.get((graph, *column), [])) for column in shown), above, verdict])
     revisions = revisions_of(rows)
-    return [*lines, "", f"Best change of cost by formula in percent, mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
+    return [*tables.table(columns, lines, widths=(5, 4)), "", f"Best change of cost by formula in percent (lower is better), mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
             f"{budget:,} real steps what {REFERENCE} reaches with {LONGER * budget:,} on {sum(gap <= TOLERANCE for gap in behind.values())} of {len(behind)} graphs; at equal steps random play is better on "
             f"{', '.join(worse) or 'none'}."]  # fmt: skip

@@ -1,6 +1,7 @@
 """What training an agent and plain searches find in equal seconds (results/equal_seconds.py), as tables."""
 import statistics
 
+from rlgo_results import tables
 from rlgo_results.means import mean_cell
 from rlgo_results.recorded import revisions_of
 
@@ -80,9 +81,10 @@ def table(rows):
     """Change of cost of each seed, percent, then the summary."""
     found, before, known = costs(rows)
     searches = [m for m in OTHERS if any(m in methods for methods in found.values())]
-    lines = ["| profile | graph | best known before, or of all these | agent, each seed | " + " | ".join(searches) + " |", "|---|---|---|---|" + "---|" * len(searches)]
+    lines = []
     for key, methods in sorted(found.items()):
         percent = [", ".join(f"{100 * (us / before[key] - 1):.2f}" for us in all_us) for all_us in ([known[key]], *(methods.get(m, []) for m in ["agent", *searches]))]
-        lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(percent) + " |")
+        lines.append([*key, *percent])
     seconds = sorted({row["seconds"] for row in rows})
-    return [*lines, "", f"Change of cost, percent; {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {revisions_of(rows)}.", "", *summary(rows)]
+    columns = ["profile", "graph", "best known before, or of all these", "agent, each seed", *searches]
+    return [*tables.table(columns, lines, keys=2), "", f"Change of cost, percent; lower is better; {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {revisions_of(rows)}.", "", *summary(rows)]

@@ -1,8 +1,9 @@
 """`rlgo optimise --method learned` and `--method train` in figures: against the default search in equal seconds; `learned` against timing every graph (results/learned.py)."""
 import statistics
 
+from . import tables
 from .means import mean_cell
-from .recorded import revisions_of
+from .recorded import best_bold, revisions_of
 
 NEAR = 1.01  # to the fastest graph that was timed: within what one measurement is uncertain by
 
@@ -25,8 +26,7 @@ OTHERS = ["learned", "train"]  # methods next to the default search
 
 def in_equal_seconds(rows):
     """Lines of a table: latency of what each method wrote to the original's, and to what the default search wrote."""
-    lines = ["| model | seed | search | learned | train | learned / search | train / search | A/A | graphs timed | fastest at | error of the sum -> learned, % |",
-             "|---|" + "---|" * 10]  # fmt: skip
+    table, lines = [], []
     pairs = {method: [] for method in OTHERS}
     for model, seed, found in by_run(rows, ("search",)):
         search, noise = float(found["search"]["ratio"]), float(found["search"]["noise"])
@@ -35,20 +35,19 @@ def in_equal_seconds(rows):
             continue
         for method, x in ratio.items():
             pairs[method].append((x / search, noise))
-        cells = [f"{ratio[method] / by:.3f}" if method in ratio else "-" for by in (1, search) for method in OTHERS]
+        cells = best_bold([f"{x:.3f}" if x else "-" for x in (search, *map(ratio.get, OTHERS))])
         of = found.get("learned")
         errors = " -> ".join(f"{float(of[k]):.1f}" if of[k] else "-" for k in ("sum_error_percent", "residual_error_percent")) if of else "-"
-        lines.append(f"| {model} | {seed} | {search:.3f} | {' | '.join(cells)} | {noise:.3f} | {of['timed'] if of else '-'} | "
-                     f"{of['best_at'] or '-' if of else '-'} | {errors} |")  # fmt: skip
+        table.append([model, seed, *cells, f"{noise:.3f}", of["timed"] if of else "-", of["best_at"] or "-" if of else "-", errors])
     if not any(pairs.values()):
-        return [*lines, "", "Nothing is recorded."]
-    lines.append("")
+        return ["Nothing is recorded."]
     for method, of in pairs.items():
         if of:
             faster, slower = (sum(sign * (ratio - 1) > noise for ratio, noise in of) for sign in (-1, 1))
             lines.append(f"- {method} / search, geometric mean: {mean_cell([ratio for ratio, _ in of])}; beyond what the original shows against itself (A/A) faster on {faster}, "
                          f"slower on {slower} of {len(of)}.")  # fmt: skip
-    return [*lines, "", told_by(rows)]
+    columns = ["model", "seed", "search", *OTHERS, "A/A", "graphs timed", "fastest at", "error of the sum -> learned, %"]
+    return [*tables.table(columns, table, keys=2, widths=(4, 3)), "", *lines, "", told_by(rows)]
 
 
 def times(row):
@@ -63,7 +62,7 @@ def reached(values, wanted):
 
 def graphs_needed(rows):
     """Lines of a table, a row a model: graphs timed until one was within 1 % of the fastest that the run which times all of them found."""
-    lines = ["| model | runs | graphs timed, medians: all | learned | fastest: learned's to all's | learned reaches all's within 1 % | with at most a fifth of all's graphs |", "|---|" + "---|" * 6]
+    lines = ["| model | runs | graphs timed, medians: all, learned | fastest: learned's to all's | learned reaches all's within 1 % | with at most a fifth of all's graphs |", "|---|" + "---|" * 5]
     found = {}
     for model, _, both in by_run(rows, ("all", "learned")):
         found.setdefault(model, []).append([times(both[method]) for method in ("all", "learned")])
@@ -74,11 +73,11 @@ def graphs_needed(rows):
         timed = [statistics.median(len(values) for values in of) for of in zip(*runs)]
         runs = [(all_times, chosen) for all_times, chosen in runs if all_times and chosen]
         if not runs:
-            lines.append(f"| {model} | - | {timed[0]:g} | {timed[1]:g} | - | - | - |")
+            lines.append(f"| {model} | - | {timed[0]:g}, {timed[1]:g} | - | - | - |")
             continue
         of = [min(chosen) / min(all_times) for all_times, chosen in runs]
         shares = [count / len(all_times) for all_times, chosen in runs if (count := reached(chosen, NEAR * min(all_times)))]
-        lines.append(f"| {model} | {len(runs)} | {timed[0]:g} | {timed[1]:g} | {mean_cell(of)} | {len(shares)} | {sum(share <= 0.2 for share in shares)} |")
+        lines.append(f"| {model} | {len(runs)} | {timed[0]:g}, {timed[1]:g} | {mean_cell(of)} | {len(shares)} | {sum(share <= 0.2 for share in shares)} |")
         ratios += of
         reaching += shares
     told = f"fastest {mean_cell(ratios)}; " if ratios else ""

@@ -1,7 +1,8 @@
 """Learned prices in figures: how far they are off (results/prices.py), and what `rlgo optimise` gains by them in equal seconds (results/learned.py)."""
+from . import tables
 from .learned import by_run
 from .means import mean_cell
-from .recorded import revisions_of
+from .recorded import best_bold, revisions_of
 
 FEW = 40  # groups of a kind below which it has no line of its own
 
@@ -12,13 +13,14 @@ def accuracy(rows):
     for device in dict.fromkeys(row["device"] for row in rows):
         of = [row for row in rows if row["device"] == device]
         first = of[0]
-        lines += [f"{device}:", "", "| most expensive operator of the group | groups | off by a factor of, median: formula | learned | learned elsewhere | off by a share of the time: formula | learned | learned elsewhere |",
-                  "|---|" + "---|" * 7]  # fmt: skip
+        table = []
         for row in of:
             if row["kind"] == "all" or int(row["groups"]) >= FEW:
-                cells = (f"{two(row[of_what + '_formula'])} | **{two(row[of_what])}** | {two(row[of_what + '_others'])}" for of_what in ("factor", "weighted"))
-                lines.append(f"| {row['kind']} | {row['groups']} | {' | '.join(cells)} |")
-        elsewhere = f"Elsewhere: {first['others']}. " if first["others"] else ""
+                pairs = (best_bold([two(row[of_what + "_formula"]), two(row[of_what])]) for of_what in ("factor", "weighted"))
+                table.append([row["kind"], row["groups"], *(cell for pair in pairs for cell in pair)])
+        columns = ["most expensive operator of the group", "groups", "off by a factor of, median: formula", "learned", "off by a fraction of the time: formula", "learned"]
+        lines += [f"{device}; lower is better:", "", *tables.table(columns, table, keys=2)]
+        elsewhere = f"Prices learned on {first['others']} are off by a factor of {two(first['factor_others'])}, by {two(first['weighted_others'])} of the time. " if first["others"] else ""
         lines += ["", f"Groups of models that the trees were not fitted to (folds by model), {first['models']} models; a factor for each model left free, as only proportions count. "
                   f"{elsewhere}{first['runtime']}, {first['machine']}; rlgo {revisions_of(of)}; data SHA-256 {first['sha256'][:16]}.", ""]  # fmt: skip
     return lines[:-1]
@@ -63,11 +65,10 @@ def elsewhere(rows, with_others):
     others = {(row["model"], float(row["seconds"])): float(row["ratio"]) for row in with_others}
     both = {key: (ratio[key]["formula"], x, ratio[key]["search"]) for key, x in others.items() if key in ratio}
     times = sorted({s for _, s in both})
-    lines = ["| model | " + " | ".join(f"{s:g} s: formula | prices of the other processor | of its own" for s in times) + " |", "|---|" + "---|---|---|" * len(times)]
-    for model in dict.fromkeys(model for model, _ in both):
-        lines.append(f"| {model} | " + " | ".join(" | ".join(f"{x:.3f}" for x in both[model, s]) if (model, s) in both else "- | - | -" for s in times) + " |")
+    columns = ["model", *(f"{s:g} s: {prices}" for s in times for prices in ("formula", "prices of the other processor", "of its own"))]
+    table = [[model, *(cell for s in times for cell in ([f"{x:.3f}" for x in both[model, s]] if (model, s) in both else "---"))] for model in dict.fromkeys(model for model, _ in both)]
     means = "; ".join(f"{s:g} s: {mean_cell([own / other for key, (_, other, own) in both.items() if key[1] == s])}" for s in times)
-    return [*lines, "", f"Own to the other's, geometric means and 95 % intervals over models: {means}. rlgo {revisions_of(with_others)}."]
+    return [*tables.table(columns, table, widths=[3] * len(times)), "", f"Lower is better. Own to the other's, geometric means and 95 % intervals over models: {means}. rlgo {revisions_of(with_others)}."]
 
 
 def in_equal_seconds(rows):
@@ -77,7 +78,7 @@ def in_equal_seconds(rows):
         return ["Nothing is recorded."]
     times = sorted({seconds for _, seconds in found})
     ratio = ratios(found)
-    lines = ["| model | " + " | ".join(f"{s:g} s: formula | learned prices" for s in times) + " | A/A |", "|---|" + "---|---|" * len(times) + "---|"]
+    table = []
     unchanged = 0
     for model in dict.fromkeys(model for model, _ in found):
         of = [ratio.get((model, s)) for s in times]
@@ -85,7 +86,8 @@ def in_equal_seconds(rows):
             unchanged += 1
             continue
         noise = max(float(found[key]["search"]["noise"]) for key in found if key[0] == model)
-        cells = [f"{x['formula']:.3f} | {x['search']:.3f}" if x else "- | -" for x in of]
-        lines.append(f"| {model} | {' | '.join(cells)} | {noise:.3f} |")
+        cells = [f"{x['formula']:.3f}, {x['search']:.3f}" if x else "-" for x in of]
+        table.append([model, *cells, f"{noise:.3f}"])
     machines = sorted({row["machine"] for row in rows})
-    return [*lines, "", *summary(rows), "", f"{unchanged} of the models stay as they are either way, count as 1, and have no line. rlgo {revisions_of(rows)}; {', '.join(machines)}."]
+    columns = ["model", *(f"{s:g} s: formula, learned prices" for s in times), "A/A"]
+    return [*tables.table(columns, table), "", *summary(rows), "", f"Lower is better. {unchanged} of the models stay as they are either way, count as 1, and have no line. rlgo {revisions_of(rows)}; {', '.join(machines)}."]

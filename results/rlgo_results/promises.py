@@ -1,6 +1,8 @@
 """What dreams promise and reality pays (results/dream-promises.csv, made of rlgo evaluate --world-model), as tables."""
 import statistics
 
+from . import tables
+
 STEPS = "10"  # of a dream that training learns from
 ALLOWED = 0.2  # of the real return, or of 1 % of the initial cost where that is more: how far a dream may be off
 FORMS = ["before", "after"]
@@ -34,8 +36,8 @@ def mean_of(rows, name, digits):
 
 
 RETURNS = ("real_return_percent", "dream_return_percent")
-TEN = "reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, no clip, % | dreamed, both clips, %"
-WHOLE = "whole episode: real, % | dreamed, %"
+TEN = ["reward correlation, one step", "counts exact, 1 step", "counts exact, 10 steps", "real return, %", "dreamed, no clip, %", "dreamed, both clips, %"]
+WHOLE = ["whole episode: real, %", "dreamed, %"]
 
 
 class Told:
@@ -46,11 +48,11 @@ class Told:
 
     def ten_steps(self, key):
         rows = self.none[key]
-        return " | ".join([*(mean_of(rows, name, 3) for name in ("reward_correlation", "counts_exact_1", "counts_exact")), *(mean_of(rows, name, 2) for name in RETURNS),
-                           mean_of(self.both.get(key, []), RETURNS[1], 2)])  # fmt: skip
+        return [*(mean_of(rows, name, 3) for name in ("reward_correlation", "counts_exact_1", "counts_exact")), *(mean_of(rows, name, 2) for name in RETURNS),
+                mean_of(self.both.get(key, []), RETURNS[1], 2)]  # fmt: skip
 
     def episode(self, key):
-        return " | ".join(mean_of(self.whole.get(key, []), name, 2) for name in RETURNS)
+        return [mean_of(self.whole.get(key, []), name, 2) for name in RETURNS]
 
 
 EARLIER = "earlier_without_"  # recorded before a model learned from evaluations
@@ -59,28 +61,29 @@ EARLIER = "earlier_without_"  # recorded before a model learned from evaluations
 def repairs(rows, form="without_"):
     """Runs that lack one repair each."""
     told = Told(rows)
-    lines = [f"| graph | without | {TEN} | {WHOLE} |", "|---|---|" + "---|" * 8]
+    lines = []
     for graph in sorted({g for g, name in told.none if name.startswith(form)}):
         for name in REPAIRS:
             if (key := (graph, form + name)) in told.none:
-                lines.append(f"| {graph} | {name} | {told.ten_steps(key)} | {told.episode(key)} |")
-    return lines
+                lines.append([graph, name, *told.ten_steps(key), ", ".join(told.episode(key))])
+    return tables.table(["graph", "without", *TEN, "whole episode, %: real, dreamed"], lines, keys=2, widths=(3, 4))
 
 
 def transfer(rows):
     """World models on graphs that they were not trained on, and on their own (results/sample_efficiency.py transfer)."""
     columns = {"reward_correlation": 3, "counts_exact_1": 3, "counts_exact_10": 3, "real_return_10": 2, "dream_return_10": 2}
-    lines = ["| trained on | played on | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | real return, % | dreamed, both clips, % |", "|---|---|" + "---|" * 5]
+    lines = ["| trained on | played on | reward correlation, one step | counts exact, 1 step | counts exact, 10 steps | return, %: real, dreamed with both clips |", "|---|---|" + "---|" * 4]
     for row in rows:
         own = row["run"].partition("-")[0]
-        lines.append(f"| {own} | {'itself' if own == row['graph'] else row['graph']} | " + " | ".join(f"{float(row[name]):.{digits}f}" for name, digits in columns.items()) + " |")
+        cells = [f"{float(row[name]):.{digits}f}" for name, digits in columns.items()]
+        lines.append(f"| {own} | {'itself' if own == row['graph'] else row['graph']} | {' | '.join(cells[:-2])} | {', '.join(cells[-2:])} |")
     return lines
 
 
 def table(rows):
     """A line of each graph and form: one step and ten on the model's own predictions; means over seeds, and each seed."""
     told = Told(rows)
-    lines = [f"| graph | form | {TEN} | near enough | {WHOLE} |", "|---|---|" + "---|" * 9]
+    lines = []
     met = {"correlation": [], "counts": [], "near": []}
     for graph in sorted({g for g, _ in told.none}):
         for form in FORMS:
@@ -93,7 +96,7 @@ def table(rows):
                 met["counts"].append(statistics.fmean(float(r["counts_exact"]) for r in seeds) >= 0.95)
                 met["near"].append(all(near))
             key = (graph, form)
-            lines.append(f"| {graph} | {form} | {told.ten_steps(key)} | {sum(near)} of {len(near)} | {told.episode(key)} |")
+            lines.append([graph, form, *told.ten_steps(key), f"{sum(near)} of {len(near)}", *told.episode(key)])
     aims = [f"correlation at least 0.95 with every seed: {sum(met['correlation'])} of {len(met['correlation'])} graphs", f"counts exact in 95 % after ten steps: {sum(met['counts'])}",
             f"dreams near enough with every seed: {sum(met['near'])}"]  # fmt: skip
-    return [*lines, "", "Aims, on today's form: " + "; ".join(aims) + "."]
+    return [*tables.table(["graph", "form", *TEN, "near enough", *WHOLE], lines, keys=2, widths=(3, 4, 2)), "", "Aims, on today's form: " + "; ".join(aims) + "."]

@@ -2,9 +2,11 @@
 import contextlib
 import io
 import platform
+import re
 from datetime import date
 from pathlib import Path
 
+from . import tables
 from .claims import HYPERPARAMETERS
 from .runs import Run
 from .where import commit, machine
@@ -45,17 +47,40 @@ PUBLISHED = [
     ("options", ["options", "{}"]),
 ]
 MAX_ROWS = 40
+# Columns that a command's table has in its CSV file and not on the page.
+HIDDEN = {
+    "summary": {"graph", "agent", "seed", "state", "stored episodes", "parts", "before, ms", "best, ms", "end to end, ms"},
+    "runtimes": {"runs", "before, ms", "after, ms", "noise, %", "against taso, %"},
+    "rewards": {"seeds", "epochs", "min", "max", "variation"},
+    "world-loss": {"seeds", "epochs of training", "loss, first", "loss, last", "held-out reward mse, last"},
+    "dream-reward": {"seeds", "epochs", "min", "max", "best epoch", "settled at epoch", "variation"},
+    "search-trace": {"seed", "before, ms", "best, ms", "candidates to 95 % of the gain"},
+    "cost": {"seeds", "seconds", "before, ms", "best, ms"},
+    "agents": {"graph", "epochs", "before, ms", "best, ms", "return, %", "real return, %", "dream return, %"},
+    "memory": {"seeds", "peak before, MiB", "peak after, MiB", "flops, %"},
+    "compare": {"seeds", "before, ms", "episodes' lowest cost, %", "steps/s", "world model: reward mse", "reward correlation"},
+}  # fmt: skip
 WITHOUT_PICTURE = {"summary", "agents", "compare", "elsewhere", "options"}
 
 
-def shortened(text, csv_name):
-    """Without the rows of a table beyond MAX_ROWS."""
+ELSEWHERE = {"temperature": "[world-model.md](../world-model.md)"}  # commands whose table another page shows
+
+
+def shortened(text, csv_name, command):
+    """Without the rows of a table beyond MAX_ROWS and the hidden columns; in parts where it is still too wide."""
     lines = text.rstrip().split("\n")
-    rows = [number for number, line in enumerate(lines) if line.startswith("|")]
-    if len(rows) <= MAX_ROWS + 2:
+    numbers = [number for number, line in enumerate(lines) if line.startswith("|")]
+    if not numbers:
         return "\n".join(lines)
-    cut = rows[MAX_ROWS + 2]
-    return "\n".join([*lines[:cut], "", f"{len(rows) - MAX_ROWS - 2} more rows in [{csv_name}]({csv_name}).", *lines[rows[-1] + 1 :]])
+    before, after = lines[: numbers[0]], lines[numbers[-1] + 1 :]
+    if command in ELSEWHERE:
+        return "\n".join([*before, f"The table is in {ELSEWHERE[command]}, all columns in [{csv_name}]({csv_name}).", *after])
+    columns, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", lines[number])[1:-1]] for number in numbers)
+    shown = [k for k, name in enumerate(columns) if name not in HIDDEN.get(command, ())]
+    taken = [[cells[k] for k in shown] for cells in (columns, *rows[:MAX_ROWS])]
+    more = [f"{len(rows) - MAX_ROWS} more rows"] * (len(rows) > MAX_ROWS) + [f"{len(columns) - len(shown)} more columns"] * (len(columns) > len(shown))
+    note = ["", f"{' and '.join(more)} in [{csv_name}]({csv_name})."] if more else []
+    return "\n".join([*before, *tables.table(taken[0], taken[1:]), *note, *after])
 
 
 def record(folder, out, only, main, commands=COMMANDS, title="Figures and tables of small real runs", by="all"):
@@ -79,7 +104,7 @@ def record(folder, out, only, main, commands=COMMANDS, title="Figures and tables
             failed.append(name)
             continue
         shown = " ".join(["results/analyse", *arguments, *(f"--out {file}" for file in files)])
-        sections.append(f"{shortened(text.getvalue(), name + '.csv')}\n\n```sh\n{shown}\n```\n" + "".join(f"\n![{name}]({file})\n" for file in picture))
+        sections.append(f"{shortened(text.getvalue(), name + '.csv', command[0])}\n\n```sh\n{shown}\n```\n" + "".join(f"\n![{name}]({file})\n" for file in picture))
         print(name, flush=True)
     runs = [Run(path.parent) for path in sorted(Path(folder).rglob("config.cfg"))]
     revisions = ", ".join(sorted({run.revision for run in runs}))

@@ -150,11 +150,12 @@ def shown(error):
 
 def to_markdown(rows):
     """The table of results/wild.md."""
-    lines = ["| model | operators | known, % | kept as they are | import and export | optimised, libtorch | optimised, onnxruntime | result |", "|---|---|---|---|---|---|---|---|"]
+    lines = ["| model | operators, known | kept as they are | import and export | optimised: libtorch, onnxruntime | result |", "|---|---|---|---|---|---|"]
     for row in rows:
         after = [f"{shown(row.get(r + '_error'))} ({row[r + '_operators']})" if row.get(r + "_operators") else "-" for r in RUNTIMES]
         kept = re.sub(r"^(.{60}\S*) .*", r"\1 ...", row.get("kept") or "")
-        lines.append(f"| {row['model']} | {row['operators']} | {row.get('known_percent', '')} | {kept} | {shown(row.get('error'))} | {after[0]} | {after[1]} | {row['result']} |")
+        known = f", {row['known_percent']} %" if row.get("known_percent") else ""
+        lines.append(f"| {row['model']} | {row['operators']}{known} | {kept} | {shown(row.get('error'))} | {', '.join(after)} | {row['result']} |")
     return "\n".join(lines) + "\n"
 
 

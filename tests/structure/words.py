@@ -1,8 +1,9 @@
-"""Prose follows one vocabulary, and pages have short sentences and short lines.
+"""Prose follows one vocabulary, and pages have short sentences, short lines and narrow tables.
 
     tests/structure/words.py [--fix] [FOLDER]
 
-Vocabulary holds in pages, comments, messages and help texts; sentence and line length in pages. --fix writes the plain
+Vocabulary holds in pages, comments, messages and help texts; sentence and line length in pages; the width of tables in
+all pages, made ones too (results/rlgo_results/tables.py splits them). --fix writes the plain
 words and wraps the prose of pages at 100 columns. FOLDER: another checkout.
 """
 
@@ -49,6 +50,7 @@ PLAIN_IN_PAGES = compiled((("says so", "reports it"), ("says", "states"), ("usel
 
 # Pages: words a sentence (a list item or a colon ends one) and columns a line; tables, code and links on lines of their own have no limit.
 MEDIAN, NINTH, LONGEST, COLUMNS = 16, 25, 40, 120
+WIDEST = 6  # columns of a table
 # Pages whose sentences are still longer, and why. A page that keeps the limits may not be listed.
 LONGER: dict[str, str] = {}
 
@@ -156,6 +158,16 @@ def page_problems(path, text):
         yield from long
 
 
+RULE = re.compile(r"^\s*\|(\s*:?-+:?\s*\|)+\s*$")
+
+
+def wide_tables(path, text):
+    """Tables by the line below their titles; in code too, as it shows what a page would."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if RULE.match(line) and (columns := line.count("|") - 1) > WIDEST:
+            yield f"{path}:{number}: a table of {columns} columns, at most {WIDEST}: leave some out, turn it around, or split it"
+
+
 def problems(root):
     replaced = re.compile(r"\b(" + "|".join(REPLACED) + r")\b")
     for path, text in texts(root):
@@ -170,6 +182,8 @@ def problems(root):
                     yield f"{path}:{number}: `{match.group()}` is called {REPLACED[match.group()]}"
         for begin, _, word, plain in private_words(path, text):
             yield f"{path}:{text.count(chr(10), 0, begin) + 1}: `{word}`: write \"{plain}\""
+        if path.endswith(".md"):
+            yield from wide_tables(path, text)
         if is_page(path):
             yield from page_problems(path, text)
 
@@ -204,7 +218,8 @@ def finds_its_faults():
     page = "It is foretold.\n\n" + "word " * 41 + "end.\n\nwide " + "x" * 130 + " y\n"
     found = [*(word for _, _, word, _ in private_words("docs/x.md", page)), *page_problems("docs/x.md", page)]
     source = 'int anew;  // goes on\nfail("{}: worked out anew", name);\nconst char* key = "foretold";\n'
-    return len(found) == 4 and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "worked out", "anew"}
+    wide = [len(list(wide_tables("x.md", "| x " * columns + "|\n" + "|---" * columns + "|\n"))) for columns in (WIDEST, WIDEST + 1)]
+    return len(found) == 4 and wide == [0, 1] and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "worked out", "anew"}
 
 
 def main():
@@ -214,7 +229,7 @@ def main():
         fix(root)
         return 0
     found = list(problems(root)) + ([] if finds_its_faults() else [f"{HERE}: does not find its own faults"])
-    print("\n".join(found) or "plain words, short sentences and lines")
+    print("\n".join(found) or "plain words, short sentences and lines, narrow tables")
     return 1 if found else 0
 
 

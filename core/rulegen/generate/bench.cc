@@ -57,8 +57,8 @@ void declare(OptionSink& o, BenchOptions& bench) {
 std::vector<BenchRow> bench_generate(const BenchOptions& options) {
   std::vector<BenchRow> rows;
   options.say(fmt::format(
-      "| family, {} operators | generated | distinct | candidates | kept | enumerate s | prune s | tables MiB |\n"
-      "|---|---|---|---|---|---|---|---|",
+      "| family, {} operators | generated | distinct | candidates | kept | enumerate s, prune s, tables MiB |\n"
+      "|---|---|---|---|---|---|",
       options.max_ops));
   for (const auto& family : options.families) {
     GenerateOptions how;
@@ -76,7 +76,7 @@ std::vector<BenchRow> bench_generate(const BenchOptions& options) {
       uint64_t generated = 0, distinct = 0, candidates = 0;
       for (const auto& level : one.levels) generated += level.generated, distinct += level.distinct;
       for (const uint64_t fate : one.fates) candidates += fate;
-      options.say(fmt::format("| {}{} | {} | {} | {} | {} | {:.1f} | {:.1f} | {:.0f} |", one.family,
+      options.say(fmt::format("| {}{} | {} | {} | {} | {} | {:.1f}, {:.1f}, {:.0f} |", one.family,
                               one.stopped.empty() ? "" : " (stopped: " + one.stopped + ")", generated, distinct,
                               candidates, one.fates[static_cast<size_t>(Fate::kept)], one.enumerate_s, one.prune_s,
                               static_cast<double>(one.table_bytes) / (1 << 20)));
@@ -100,8 +100,9 @@ std::vector<BenchRow> bench_prove(const BenchOptions& options) {
   std::vector<BenchRow> rows;
   const auto axioms = AxiomSet::load(shipped_config("rules/axioms.rules"));
   options.say(
-      "| set | rules | proved | cases | derivation ms a rule, mean, p50 / p95 / max | ms a case, p50 / p95 / max | Z3 "
-      "ms, p50 / p95 / max | check ms, p50 / p95 / max | s, one thread |\n|---|---|---|---|---|---|---|---|---|");
+      "p50 / p95 / max of times:\n\n| set | rules, proved, cases; s, one thread | derivation ms a rule, mean | ms a "
+      "case "
+      "| Z3 ms | check ms |\n|---|---|---|---|---|---|");
   for (const auto& set : options.sets) {
     const std::string file = set.ends_with(".rules") ? set : rules::rule_set_file(set).string();
     const auto rules = rules::parse_rules(read_text(file), file);
@@ -121,9 +122,9 @@ std::vector<BenchRow> bench_prove(const BenchOptions& options) {
       check.push_back(proof.check_ms);
     }
     options.show("");
-    options.say(fmt::format("| {} | {} | {} | {} | {:.2f}, {} | {} | {} | {} | {:.1f} |", set, derive.size(), proved,
-                            cases, mean(derive), spread(derive), spread(each), spread(certify), spread(check),
-                            watch.seconds()));
+    options.say(fmt::format("| {} | {}, {}, {}; {:.1f} | {:.2f}, {} | {} | {} | {} |", set, derive.size(), proved,
+                            cases, watch.seconds(), mean(derive), spread(derive), spread(each), spread(certify),
+                            spread(check)));
     BenchRow& row = rows.emplace_back();
     row = {{"set", set},
            {"rules", static_cast<int64_t>(derive.size())},
@@ -147,8 +148,8 @@ std::vector<BenchRow> bench_match(const std::vector<std::pair<std::string, graph
   std::vector<BenchRow> rows;
   const auto rules = rules::choose_rules({});
   options.say(
-      "| graph | nodes | rules | matches | from scratch ms | one update us, p50 / p95 / max | rewrites/s |\n"
-      "|---|---|---|---|---|---|---|");
+      "| graph | nodes, rules, matches | from scratch ms | one update us, p50 / p95 / max | rewrites/s |\n"
+      "|---|---|---|---|---|");
   for (const auto& [name, start] : graphs) {
     graph::Graph graph = start;
     const size_t nodes = graph.size();
@@ -174,7 +175,7 @@ std::vector<BenchRow> bench_match(const std::vector<std::pair<std::string, graph
       graph = std::move(rewrite->graph);
     }
     const double rate = spent_us > 0 ? static_cast<double>(update_us.size()) * 1e6 / spent_us : 0;
-    options.say(fmt::format("| {} | {} | {} | {} | {:.1f} | {} | {:.0f} |", name, nodes, rules->size(), matches,
+    options.say(fmt::format("| {} | {}, {}, {} | {:.1f} | {} | {:.0f} |", name, nodes, rules->size(), matches,
                             scratch_ms, spread(update_us), rate));
     BenchRow& row = rows.emplace_back();
     row = {{"graph", name},
