@@ -179,7 +179,7 @@ def guide_problems(path, text):
     lines = text.splitlines()
     if len(lines) > SCREENS:
         yield f"{path}: a guide of {len(lines)} lines, at most {SCREENS}: move reference to a page of its own"
-    if not any(line.startswith(("```", "    ", "| !")) for line in lines[:EXAMPLE]):
+    if not any(line.startswith(("```", "    ")) or "`python " in line for line in lines[:EXAMPLE]):
         yield f"{path}: no example in the first {EXAMPLE} lines"
 
 
