@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains agents in windows (docs/train.md) with and without learning, and prints what each reached next to plain searches.
+"""Trains agents in windows (docs/agent-options.md) with and without learning, and prints what each reached next to plain searches.
 
     results/windows.py [--graphs squeezenet1_1,resnet50] [--seeds 0,1,2] [--epochs 16] [--jobs 4] [--variants NAME,...] [--out FOLDER]
 

@@ -1,4 +1,4 @@
-// Times in the answers of a measurer's child process (the protocol: docs/measurers.md).
+// Times in the answers of a measurer's child process (the protocol: docs/measurer-protocol.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -11,7 +11,7 @@
 
 namespace rlgo::measure {
 
-// Reads an answer to a request for outputs (docs/measurers.md) and the files that it names. Throws Error where it is
+// Reads an answer to a request for outputs (docs/measurer-protocol.md) and the files that it names. Throws Error where it is
 // none.
 std::vector<Outputs> read_outputs(std::string_view answer, size_t models);
 

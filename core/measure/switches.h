@@ -10,7 +10,7 @@
 
 namespace rlgo::measure {
 
-// Asks a measurer that states it can (docs/measurers.md); nothing where it cannot, or fails. Ends after about
+// Asks a measurer that states it can (docs/measurer-protocol.md); nothing where it cannot, or fails. Ends after about
 // `seconds`: settings that were not reached have no times.
 std::vector<cost::SwitchTiming> measure_switches(Measurer& measurer, std::span<const std::filesystem::path> models,
                                                  double seconds);

@@ -1,4 +1,4 @@
-"""The side of a measurer that is the same for every runtime: rlgo's measurer protocol (docs/measurers.md).
+"""The side of a measurer that is the same for every runtime: rlgo's measurer protocol (docs/measurer-protocol.md).
 
 A runtime is an object with
     hello(threads) -> dict of runtime, version, device, threads, outputs, pool_context; raises ImportError where it is not installed

@@ -51,6 +51,8 @@ PLAIN_IN_PAGES = compiled((("says so", "reports it"), ("says", "states"), ("usel
 # Pages: words a sentence (a list item or a colon ends one) and columns a line; tables, code and links on lines of their own have no limit.
 MEDIAN, NINTH, LONGEST, COLUMNS = 16, 25, 40, 120
 WIDEST = 6  # columns of a table
+# Guides (docs/site/mkdocs.yml) and results/README.md: two screens, an example near the top. Longer pages are reference.
+SCREENS, EXAMPLE = 145, 30
 # Pages whose sentences are still longer, and why. A page that keeps the limits may not be listed.
 LONGER: dict[str, str] = {}
 
@@ -168,7 +170,27 @@ def wide_tables(path, text):
             yield f"{path}:{number}: a table of {columns} columns, at most {WIDEST}: leave some out, turn it around, or split it"
 
 
+def guides(root):
+    nav = (root / "docs/site/mkdocs.yml").read_text(encoding="utf-8").partition("- Guides:")[2].partition("- Reference:")[0]
+    return re.findall(r": (\S+\.md)$", nav, re.M)
+
+
+def guide_problems(path, text):
+    lines = text.splitlines()
+    if len(lines) > SCREENS:
+        yield f"{path}: a guide of {len(lines)} lines, at most {SCREENS}: move reference to a page of its own"
+    if not any(line.startswith(("```", "    ")) or "`python " in line for line in lines[:EXAMPLE]):
+        yield f"{path}: no example in the first {EXAMPLE} lines"
+
+
 def problems(root):
+    found = guides(root)
+    if not found:
+        yield "docs/site/mkdocs.yml: no guides found"
+    for path in found:
+        yield from guide_problems(path, (root / path).read_text(encoding="utf-8"))
+    if (lines := len((root / "results/README.md").read_text(encoding="utf-8").splitlines())) > SCREENS:
+        yield f"results/README.md: {lines} lines, at most {SCREENS}"
     replaced = re.compile(r"\b(" + "|".join(REPLACED) + r")\b")
     for path, text in texts(root):
         if path == HERE:
@@ -219,7 +241,8 @@ def finds_its_faults():
     found = [*(word for _, _, word, _ in private_words("docs/x.md", page)), *page_problems("docs/x.md", page)]
     source = 'int anew;  // goes on\nfail("{}: worked out anew", name);\nconst char* key = "foretold";\n'
     wide = [len(list(wide_tables("x.md", "| x " * columns + "|\n" + "|---" * columns + "|\n"))) for columns in (WIDEST, WIDEST + 1)]
-    return len(found) == 4 and wide == [0, 1] and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "worked out", "anew"}
+    guide = list(guide_problems("docs/x.md", "# x\n" * (SCREENS + 1)))
+    return len(found) == 4 and wide == [0, 1] and len(guide) == 2 and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "worked out", "anew"}
 
 
 def main():

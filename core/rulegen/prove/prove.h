@@ -1,5 +1,5 @@
 // Proves rules: a typed derivation from axioms over symbolic shapes, confirmed by Z3 (QF_UF) on the instances of axioms
-// that it used, then checked exactly at random shapes. docs/rules.md states what a proof claims.
+// that it used, then checked exactly at random shapes. docs/proofs.md states what a proof claims.
 //
 // The algorithm, for one rule:
 //   1. Cases (sym_ranks.h, sym_plan.h). Ranks of the variables, lengths of lists, axes and fused activations are gone
