@@ -1,0 +1,14 @@
+// --device of commands that time alone, without training.
+#pragma once
+
+#include <string>
+
+#include "core/base/options.h"
+
+namespace rlgo::launch {
+
+inline void declare_device(OptionSink& sink, std::string& device) {
+  sink.text("device", device, "cpu, cuda, cuda:N, auto: of the targets libtorch and cuda");
+}
+
+}  // namespace rlgo::launch
