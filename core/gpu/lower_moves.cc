@@ -50,12 +50,31 @@ void lower_split(const NodeCall& call) {
   }
 }
 
-void lower_transpose(const NodeCall& call) {
-  const auto own = row_major(call.in[0].type.shape);
+// The input's elements as a tensor of this shape, its axes in another order.
+void add_transposed(const NodeCall& call, const ops::Shape& from, const ops::Ints& order) {
+  const auto own = row_major(from);
   std::vector<int64_t> steps;
-  for (const int64_t axis : call.attrs().ints(Attr::perm)) steps.push_back(own[static_cast<size_t>(axis)]);
-  const auto& shape = call.out[0].type.shape;
+  ops::Shape shape;
+  for (const int64_t axis : order) {
+    steps.push_back(own[static_cast<size_t>(axis)]);
+    shape.push_back(from[static_cast<size_t>(axis)]);
+  }
   add_copy(call, call.in[0], 0, steps, call.out[0], 0, row_major(shape), shape);
+}
+
+void lower_depth_to_space(const NodeCall& call) {
+  const auto& x = call.in[0].type.shape;
+  const int64_t b = call.attrs().i(Attr::blocksize), c = x[1] / (b * b);
+  if (call.attrs().word(Attr::mode) == "DCR")
+    add_transposed(call, {x[0], b, b, c, x[2], x[3]}, {0, 3, 4, 1, 5, 2});
+  else
+    add_transposed(call, {x[0], c, b, b, x[2], x[3]}, {0, 1, 4, 2, 5, 3});
+}
+
+void lower_space_to_depth(const NodeCall& call) {
+  const auto& x = call.in[0].type.shape;
+  const int64_t b = call.attrs().i(Attr::blocksize);
+  add_transposed(call, {x[0], x[1], x[2] / b, b, x[3] / b, b}, {0, 3, 5, 1, 2, 4});
 }
 
 void lower_slice(const NodeCall& call) {
@@ -117,7 +136,11 @@ bool lower_move(const NodeCall& call) {
     case Op::split:
       return lower_split(call), true;
     case Op::transpose:
-      return lower_transpose(call), true;
+      return add_transposed(call, call.in[0].type.shape, call.attrs().ints(Attr::perm)), true;
+    case Op::depth_to_space:
+      return lower_depth_to_space(call), true;
+    case Op::space_to_depth:
+      return lower_space_to_depth(call), true;
     case Op::slice:
       return lower_slice(call), true;
     case Op::gather:

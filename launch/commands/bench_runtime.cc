@@ -10,6 +10,7 @@
 #include "core/optimise/same.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/bench.h"
+#include "launch/device_option.h"
 #include "launch/model.h"
 #include "launch/problem.h"
 #include "launch/signals.h"
@@ -36,6 +37,7 @@ int bench_runtime(Context& context, const std::string& usage, const std::string&
   cost::declare(options, config.cost.timing);
   options.alias("threads", "cost.threads");
   optimise::declare_details(options, config.cost.target);
+  declare_device(options, config.device);
   if (!read_command_line(options, context.arguments, usage)) return 0;
   const Output output(output_options);
   install_signal_handlers();

@@ -13,6 +13,7 @@
 #include "core/optimise/report.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/command.h"
+#include "launch/device_option.h"
 #include "launch/model.h"
 #include "launch/output.h"
 #include "launch/problem.h"
@@ -57,7 +58,7 @@ void declare_optimise(Options& o, Request& r, std::string& report_path) {
   optimise::declare(o, r.config.cost);
   optimise::declare_details(o, r.config.cost);
   o.alias("threads", "cost.threads");
-  o.text("device", r.config.device, "cpu, cuda, cuda:N, auto: of the targets libtorch and cuda");
+  declare_device(o, r.config.device);
   optimise::declare_details(o, r.options);
 }
 

@@ -62,9 +62,9 @@ configure_rlgo() {
 }
 
 # How mpirun places ranks: where a host has several NUMA nodes each rank stays on one of them (its memory is near then),
-# else wherever the system likes.
+# else wherever the system likes. mpi_binding [FOLDER]: where the system lists its nodes.
 mpi_binding() {
-  if [ -e /sys/devices/system/node/node1 ]; then
+  if [ -e "${1:-/sys/devices/system/node}/node1" ]; then
     echo "--map-by numa:OVERSUBSCRIBE --bind-to numa:overload-allowed"
   else
     echo "--oversubscribe --bind-to none"

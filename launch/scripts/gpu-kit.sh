@@ -7,7 +7,8 @@
 # The kit is the package (launch/scripts/package.sh: rlgo, its plug-in, the GPU tests, Open MPI, the zoo) with this script, which unpacks it. The
 # machine brings LibTorch 2.11 (python3's torch, or RLGO_LIBTORCH) and the driver; nothing is built or downloaded there. The
 # steps run in the order of what they show, each with a limit of its own, and none once KIT_SECONDS (560) are over; report.md is
-# written again after each, so that it is there also where the run is cut off. KIT_DEVICE (cuda) may be cpu, to try it.
+# written again after each, so that it is there also where the run is cut off. KIT_DEVICE (cuda) may be cpu, to try it: then
+# without the steps by cuDNN, unless KIT_CUDNN=1 (stand-ins for CUDA's libraries are on LD_LIBRARY_PATH). KIT_GRAPH is priced (squeezenet1_1).
 # The exit status is 1 where a step failed or was left out.
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
@@ -63,24 +64,53 @@ report() {
   echo "| step | result | s |"
   echo "|---|---|---|"
   sed -e 's/,/ | /g' -e 's/^/| /' -e 's/$/ |/' "$out/steps.csv"
-  for file in tests prices-first prices-second profile speed learners-one killed; do
+  for file in tests prices-{cuda,libtorch}-{first,second} prices-compared speed dreams learners-one killed profile-{cuda,libtorch}; do
     [ -s "$out/$file.txt" ] || continue
     printf '\n## %s\n\n' "$file"
-    grep -aE 'OK|FAILED|SKIPPED|PASSED|steps/s|transitions/s|factor|correlation|error|learners;|operators|nine tenths|passed' "$out/$file.txt" | tail -n 60 | sed 's/^/    /' || true
+    grep -aE 'OK|FAILED|SKIPPED|PASSED|steps/s|transitions/s|factor|correlation|error|learners;|operators|nine tenths|passed|^all ' "$out/$file.txt" | tail -n 60 | sed 's/^/    /' || true
   done
 }
 
-# Each operator of a zoo graph timed in a run of its own; the second run compares with the first.
+# common FIRST SECOND: "us us" of each operator that has a price above 0 in both tables.
+common() { awk -F'\t' '/^#/ { next } FNR == NR { first[$1] = $2; next } $1 in first && first[$1] > 0 && $2 > 0 { print first[$1], $2 }' "$1" "$2"; }
+
+# prices TARGET first|second: each operator of a zoo graph timed in a run of its own; the second run compares with the first.
 prices() {
-  "$here/rlgo" --graph squeezenet1_1 --agent random --device "$device" --target libtorch --cost measured --epochs 1 --train.steps-per-epoch 20 \
-    --seed 1 --check.repeats 3 --train.polish false --store.rollouts false --runs "$out/runs" --name "prices-$1"
-  [ "$1" = 2 ] || return 0
-  awk -F'\t' '/^#/ { next } FNR == NR { first[$1] = $2; next } $1 in first && first[$1] > 0 && $2 > 0 { r = $2 / first[$1]; print r < 1 ? 1 / r : r }' \
-    "$out/runs/prices-1/costs.tsv" "$out/runs/prices-2/costs.tsv" | sort -g |
+  "$here/rlgo" --graph "${KIT_GRAPH:-squeezenet1_1}" --agent random --device "$device" --target "$1" --cost measured --epochs 1 --train.steps-per-epoch 20 \
+    --seed 1 --check.repeats 3 --train.polish false --store.rollouts false --runs "$out/runs" --name "$1-$2"
+  cp "$out/runs/$1-$2/costs.tsv" "$out/costs-$1-$2.tsv"
+  [ "$2" = second ] || return 0
+  common "$out/costs-$1-first.tsv" "$out/costs-$1-second.tsv" | awk '{ r = $2 / $1; print r < 1 ? 1 / r : r }' | sort -g |
     awk '{ r[NR] = $1 } END { if (NR < 10) exit 1; printf "%d operators: half within %.3f, nine tenths within %.3f\n", NR, r[int((NR + 1) / 2)], r[int(0.9 * NR)] }'
 }
 
-quick=(--graph toy_conv --cost analytic --train.steps-per-epoch 60 --check.repeats 3 --train.polish false --checkpoint.every 1 --store.rollouts false)
+# What cuDNN takes of LibTorch's time, operator by operator.
+compared() {
+  common "$out/costs-libtorch-first.tsv" "$out/costs-cuda-first.tsv" | awk '{ print $2 / $1 }' | sort -g |
+    awk '{ r[NR] = $1 } END { if (NR < 10) exit 1; printf "%d operators: cuDNN takes %.2f of the time of LibTorch in the median, %.2f to %.2f in nine tenths\n", NR, r[int((NR + 1) / 2)], r[int(0.05 * NR) + 1], r[int(0.95 * NR)] }'
+}
+
+# rate RUN COUNT UNIT: the metrics' column COUNT for each second of updates, of the epochs after the first that have it.
+rate() {
+  cp "$out/runs/$1/metrics.csv" "$out/$1-metrics.csv"
+  awk -F, -v count="$2" -v unit="$3" 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    at[count] && $at[count] > 0 && ++seen > 1 { n += $at[count]; s += $at["update_s"] }
+    END { if (s <= 0) { print "error: no epoch has " count; exit 1 } printf "%.0f %s\n", n / s, unit }' "$out/$1-metrics.csv"
+}
+
+brief=(--cost analytic --check.repeats 3 --train.polish false --store.rollouts false)
+speed() {
+  "$here/rlgo" --graph resnet18 --device "$device" "${brief[@]}" --epochs 4 --train.steps-per-epoch 2048 --ppo.minibatch 1024 \
+    --runs "$out/runs" --name speed
+  rate speed transitions 'transitions/s in updates'
+}
+dreams() {
+  "$here/rlgo" --graph squeezenet1_1 --agent model-based --device "$device" "${brief[@]}" --epochs 8 --train.steps-per-epoch 256 \
+    --wm.passes 4 --dream.guard 0 --runs "$out/runs" --name dreams
+  rate dreams dreamed_steps 'dreamed steps/s, dreamed and learned from'
+}
+
+quick=(--graph toy_conv --train.steps-per-epoch 60 --checkpoint.every 1 "${brief[@]}")
 learners() { "$here/rlgo" --np 3 "${quick[@]}" --learners 2 --device "$1" --epochs 3 --runs "$out/runs" --name learners; }
 
 # The second learner is killed: the run ends with 75.
@@ -112,16 +142,23 @@ run() {
   mkdir -p "$out/runs"
   : >"$out/steps.csv"
   local self=("$BASH" "$here/gpu-kit.sh" one "$out")
+  local cudnn=${KIT_CUDNN:-} one=$device
+  if [ "$device" = cuda ]; then cudnn=1 one=cuda:0; fi
   step machine 20 "${self[@]}" machine
   step tests 120 env RLGO_PROGRAM="$here/libexec/rlgo/test_gpu" "$here/rlgo" --gtest_color=no
-  step prices-first 60 "${self[@]}" prices 1
-  step prices-second 60 "${self[@]}" prices 2
-  step profile 120 "$here/rlgo" bench profile --target libtorch --device "$device" --cost.profile gpu --out "$out/gpu.cost"
-  step speed 60 "$here/rlgo" --graph resnet18 --device "$device" --cost analytic --epochs 3 --train.steps-per-epoch 2048 --ppo.minibatch 1024 \
-    --check.repeats 3 --train.polish false --store.rollouts false --runs "$out/runs" --name speed
-  cp "$out/runs/speed/metrics.csv" "$out/speed-metrics.csv" 2>/dev/null || true
-  step learners-one 60 "${self[@]}" learners "$([ "$device" = cuda ] && echo cuda:0 || echo "$device")"
-  step killed 100 "${self[@]}" killed "$([ "$device" = cuda ] && echo cuda:0 || echo "$device")"
+  for number in first second; do
+    [ -z "$cudnn" ] || step "prices-cuda-$number" 60 "${self[@]}" prices cuda "$number"
+    step "prices-libtorch-$number" 60 "${self[@]}" prices libtorch "$number"
+  done
+  [ -z "$cudnn" ] || step prices-compared 5 "${self[@]}" compared
+  step speed 60 "${self[@]}" speed
+  step dreams 60 "${self[@]}" dreams
+  step learners-one 60 "${self[@]}" learners "$one"
+  step killed 100 "${self[@]}" killed "$one"
+  for target in ${cudnn:+cuda} libtorch; do
+    step "profile-$target" 60 "$here/rlgo" bench profile --target "$target" --device "$device" --seconds 40 --cost.profile gpu \
+      --out "$out/gpu-$target.cost"
+  done
   rm -rf "$out/runs"
   cat "$out/report.md"
   exit "$status"

@@ -112,6 +112,32 @@ TEST(Lower, RefusesByName) {
   EXPECT_THAT([&] { make_program(graph); }, ThrowsMessage<Error>(HasSubstr("no kernel for Mystery of f32[2]")));
 }
 
+// Blocks of pixels are one copy over six axes at most.
+TEST(Lower, BlocksOfPixelsAreOneCopy) {
+  const auto up = program_of(Op::depth_to_space, {f32({1, 8, 3, 5})}, {{Attr::blocksize, int64_t{2}}});
+  ASSERT_THAT(kinds(up), ElementsAre(kCopy));
+  EXPECT_EQ(up.steps[0].copy.count, 120);
+  EXPECT_EQ(up.steps[0].copy.axes, 4);  // channels and rows are neighbours in both
+  const auto down = program_of(Op::space_to_depth, {f32({2, 2, 4, 6})}, {{Attr::blocksize, int64_t{2}}});
+  ASSERT_THAT(kinds(down), ElementsAre(kCopy));
+  EXPECT_EQ(down.steps[0].copy.axes, 5);
+}
+
+// Those without a kernel state so by name, before anything runs on the GPU.
+TEST(Lower, RefusesWhatPlacesElementsByIndices) {
+  const ops::TensorType index{DType::i64, {3, 2}};
+  for (const auto& [op, inputs] :
+       std::initializer_list<std::pair<Op, ops::Types>>{{Op::gather_elements, {f32({3, 2}), index}},
+                                                        {Op::scatter_elements, {f32({3, 2}), index, f32({3, 2})}},
+                                                        {Op::gather_nd, {f32({3, 2}), index}}}) {
+    EXPECT_THAT(
+        [&] { program_of(op, inputs); },
+        ThrowsMessage<Error>(testing::AllOf(HasSubstr(fmt::format("no kernel for {} of f32[3,2]", ops::name(op))),
+                                            HasSubstr("it is not one of its operators; take another --target"))))
+        << ops::name(op);
+  }
+}
+
 // Memory is reused, never while it is read: of a chain of four, two buffers and the input's.
 TEST(Program, BuffersOfAChainAlternate) {
   graph::Editor editor("chain");
