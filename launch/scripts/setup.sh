@@ -15,6 +15,7 @@
 # and tests/core/measure/runtimes.py. These tests skip without. With RLGO_SETUP_TENSORFLOW=1 also
 # cache/tensorflow: an environment with TensorFlow (1.7 GB), a rival of results/frameworks.py. With RLGO_SETUP_CORPUS=1 also
 # cache/references and cache/corpus (0.6 GB): what tests/interop/_models.py makes the corpus of public models with. With
+# RLGO_SETUP_EXAMPLES=1 these and cache/examples (60 MB): what the scripts and notebooks of examples/ need. With
 # RLGO_SETUP_TESTS=1 (launch/test.sh) also cache/site: MkDocs (170 MB), which builds the documentation site.
 # The cache folder is $RLGO_CACHE, else $XDG_CACHE_HOME/rlgo, else ~/.cache/rlgo. Its parts are made next to their place
 # and renamed when complete, so an interrupted set-up leaves nothing half-made. RLGO_CUDA=off|auto|on as in the build.
@@ -38,11 +39,14 @@ REFERENCES=$RLGO_CACHE/references
 REFERENCE_LIST=$RLGO_ROOT/launch/requirements-references.txt
 CORPUS=$RLGO_CACHE/corpus
 CORPUS_LIST=$RLGO_ROOT/launch/requirements-corpus.txt
+EXAMPLES=$RLGO_CACHE/examples
+EXAMPLES_LIST=$RLGO_ROOT/launch/requirements-examples.txt
 TENSORFLOW=$RLGO_CACHE/tensorflow
 TENSORFLOW_LIST=$RLGO_ROOT/launch/requirements-tensorflow.txt
 SITE=$RLGO_CACHE/site
 SITE_LIST=$RLGO_ROOT/launch/requirements-site.txt
 BASE_PYTHON=/usr/bin/python3
+[ -z "${RLGO_SETUP_EXAMPLES:-}" ] || RLGO_SETUP_CORPUS=1
 
 # --- what is there ---------------------------------------------------------------------------------------------------
 
@@ -96,6 +100,8 @@ list_stamp() { grep -hv '^ *\(#\|$\)' "$1" | sha256sum | cut -c1-64; }
 references_done() { [ -z "${RLGO_SETUP_REFERENCES:-}${RLGO_SETUP_CORPUS:-}" ] || has_stamp "$REFERENCES" "$(list_stamp "$REFERENCE_LIST")"; }
 
 corpus_done() { [ -z "${RLGO_SETUP_CORPUS:-}" ] || has_stamp "$CORPUS" "$(list_stamp "$CORPUS_LIST")"; }
+
+examples_done() { [ -z "${RLGO_SETUP_EXAMPLES:-}" ] || has_stamp "$EXAMPLES" "$(list_stamp "$EXAMPLES_LIST")"; }
 
 site_done() { [ -z "${RLGO_SETUP_TESTS:-}" ] || has_stamp "$SITE" "$(list_stamp "$SITE_LIST")"; }
 
@@ -210,7 +216,7 @@ fi
 if [ "${RLGO_CUDA:-auto}" = on ] && [ -z "$(cuda_toolkit)" ]; then
   die "RLGO_CUDA=on, but no CUDA 13 toolkit was found; set CUDA_HOME"
 fi
-if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done && corpus_done && tensorflow_done && site_done; then
+if [ -z "$(missing_packages)" ] && venv_done && onnx_done && references_done && corpus_done && examples_done && tensorflow_done && site_done; then
   exit 0
 fi
 
@@ -249,6 +255,7 @@ for job in "${jobs[@]}"; do wait "$job" || exit 1; done
 jobs=()
 references_done || make_folder "$REFERENCES" "$REFERENCE_LIST"
 corpus_done || make_folder "$CORPUS" "$CORPUS_LIST"
+examples_done || make_folder "$EXAMPLES" "$EXAMPLES_LIST"
 tensorflow_done || make_environment "$TENSORFLOW" "$TENSORFLOW_LIST"
 site_done || make_environment "$SITE" "$SITE_LIST"
 say "set-up done ($RLGO_CACHE)"
