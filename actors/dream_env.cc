@@ -10,8 +10,8 @@ namespace rlgo::actors {
 
 using torch::Tensor;
 
-DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options)
-    : dreamer_(std::move(dreamer)), options_(options) {
+DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options, Twin twin)
+    : dreamer_(std::move(dreamer)), options_(options), twin_(std::move(twin)) {
   if (options.batch < 1 || options.max_steps < 1)
     fail("dream: batch {} and length {}, expected at least 1", options.batch, options.max_steps);
   if (!(options.temperature >= 0)) fail("dream: temperature {}, expected at least 0", options.temperature);
@@ -27,9 +27,14 @@ DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options)
   if (world->options().locations) menus_.resize(static_cast<size_t>(options.batch));
   steps_.assign(static_cast<size_t>(options.batch), 0);
   rngs_.assign(static_cast<size_t>(options.batch), Rng({0}));
+  if (!twin_.real) return;
+  if (twin_.real->size() < options.batch)
+    fail("dream: {} real environments next to {} dreams", twin_.real->size(), options.batch);
+  lives_.resize(static_cast<size_t>(options.batch));
 }
 
 mdp::Observation DreamEnv::reset(int index, uint64_t key) {
+  if (twin_.real) return begin_with_twin(index, key);
   if (dreamer_->starts.size() == 0) fail("dream: nothing to begin from, the dreamer has no start");
   Rng rng({key, 0xD4EA});
   return begin(index, key, static_cast<int64_t>(rng.below(static_cast<uint64_t>(dreamer_->starts.size()))));
@@ -49,9 +54,13 @@ mdp::Observation DreamEnv::begin(int index, uint64_t key, int64_t start) {
   if (!menus_.empty()) menus_[i] = starts.menus.at(static_cast<size_t>(start));
   const auto counts = nets::to_floats(starts.counts[start]);
   legal_[i].assign(counts.begin(), counts.end());
+  return seen_at(index);
+}
+
+mdp::Observation DreamEnv::seen_at(int index) {
   const auto view = nets::to_floats(dreamer_->world->view(z_[index], h_[index]));
   mdp::Observation observation;
-  see(observation, i, view.data());
+  see(observation, static_cast<size_t>(index), view.data());
   return observation;
 }
 
@@ -102,7 +111,8 @@ mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* vie
   see(r.observation, i, view);
   r.reward = static_cast<float>(reward);
   const bool stuck = std::all_of(legal_[i].begin(), legal_[i].end(), [](int32_t c) { return c == 0; });
-  r.terminal = action.rule == s.rules || stuck || luck < p_end;
+  const bool over = twin_.real && twin_.truth.masks ? lives_[i].over : luck < p_end;
+  r.terminal = action.rule == s.rules || stuck || over;
   r.truncated = !r.terminal && ++steps_[i] >= options_.max_steps;
   if (action.rule < s.rules && static_cast<size_t>(action.rule) < s.rule_names.size())
     r.info.rule = s.rule_names[static_cast<size_t>(action.rule)];
@@ -168,6 +178,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   auto z = nets::sample(p.z, on_device(draws.uniforms), on_device(draws.normals), options_.temperature,
                         options_.scale_noise);
   if (options_.clip_latent) z = world->clip_latent(z);
+  if (twin_.real) step_twin(indices, actions);  // by what the dream offers, so before that changes
   if (menus_.empty()) {
     const auto predicted = nets::to_floats(world->counts_of(p, input.counts));
     const auto rules = static_cast<size_t>(spec().rules);
@@ -178,6 +189,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   } else {
     change_menus(indices, actions, input, p);
   }
+  if (twin_.real) tell_truth(indices, z);
   const auto counts = nets::to_device(counts_of(indices), device);
   const std::pair<Tensor*, const Tensor*> moved[] = {
       {&z_, &z}, {&h_, &memory.h}, {&c_, &memory.c}, {&counts_, &counts}};
@@ -193,8 +205,10 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   std::vector<mdp::StepResult> results;
   results.reserve(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {
+    const bool known = twin_.real && twin_.truth.reward;
     results.push_back(result(indices[i], actions[i], view.data() + i * static_cast<size_t>(spec().latent_features),
-                             reward[i], ends[i], draws.terminal[i]));
+                             known ? lives_[static_cast<size_t>(indices[i])].reward : reward[i], ends[i],
+                             draws.terminal[i]));
   }
   return results;
 }

@@ -29,13 +29,15 @@ constexpr const char* kUsage =
 struct EvaluateOptions {
   std::string checkpoint, csv;
   int64_t episodes = 20;
-  bool world_model = false;
+  bool world_model = false, swaps = false;
+  int64_t prefix = 0;
   OutputOptions output;
 };
 
 // Plays the checkpoint's agent on the one graph that `config` names.
 learner::Evaluation evaluate_graph(const RunConfig& config, const learner::RunFolder& folder,
-                                   const learner::Latest& found, bool world_model, actors::EvaluationOptions how) {
+                                   const learner::Latest& found, const EvaluateOptions& asked,
+                                   actors::EvaluationOptions how) {
   const auto model = load_model(config.model, true);
   const auto rules = rules::choose_rules(config.rules);
   const auto prices = make_prices(config);
@@ -54,6 +56,7 @@ learner::Evaluation evaluate_graph(const RunConfig& config, const learner::RunFo
                            config.dream.dream.temperature,
                            envs->initial_cost_us(0),
                            {},
+                           {},
                            {}};
   const auto algorithm =
       make_algorithm({config, envs->spec(), exec::resolve_device(config.device), initial, folder.rollouts()});
@@ -68,8 +71,10 @@ learner::Evaluation evaluate_graph(const RunConfig& config, const learner::RunFo
     player.policy->load(weights, 0);
     play(player, false, "sampled");
     play(player, true, "greedy");
-    if (world_model) done.world = learner::check_world(*algorithm, *player.envs, *player.policy, how);
+    if (asked.world_model) done.world = learner::check_world(*algorithm, *player.envs, *player.policy, how);
   }
+  if (asked.swaps)
+    done.swaps = learner::check_swaps(*algorithm, envs_of(how.episodes), static_cast<int>(asked.prefix), how.seed);
   if (latent_features(config) > 0) {
     RunConfig dreaming = config;
     dreaming.dream.branch_length = dreaming.env.max_steps;
@@ -94,6 +99,10 @@ int run_evaluate(Context& context) {
   options.flag("world-model", evaluate.world_model,
                "also how well the world model predicts sampled episodes of its controller, and what dreams from their "
                "states return next to them, with and without each clip");
+  options.flag("swaps", evaluate.swaps,
+               "also dreams in which the reward, the legal actions or the next state of each step are the real ones: "
+               "which of them closes the gap between dream and reality");
+  options.integer("prefix", evaluate.prefix, 0, 1000, "random rewrites before each episode of --swaps");
   options.text("csv", evaluate.csv, "table to append the results to; made where it does not exist");
   declare(options, evaluate.output);
   options.rest();
@@ -101,6 +110,7 @@ int run_evaluate(Context& context) {
   if (!read_command_line(options, context.arguments, kUsage)) return 0;
   const Output output(evaluate.output);
   if (evaluate.checkpoint.empty()) fail_usage("no run is given; use --checkpoint RUN_FOLDER (rlgo evaluate --help)");
+  if (evaluate.prefix > 0 && !evaluate.swaps) fail_usage("--prefix is of --swaps, which is not given");
   const learner::RunFolder folder{evaluate.checkpoint};
   read_run_options(options, config, folder);
   config.dream.encoder_from.clear();  // the checkpoint has the encoder
@@ -119,7 +129,7 @@ int run_evaluate(Context& context) {
   Json all;
   for (const auto& one : optimise::each_model(config.model)) {
     config.model = one;
-    const auto done = evaluate_graph(config, folder, found, evaluate.world_model, how);
+    const auto done = evaluate_graph(config, folder, found, evaluate, how);
     output.say(learner::to_text(done));
     rows += learner::csv_rows(done);
     all.push_back(learner::to_json(done));

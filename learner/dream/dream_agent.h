@@ -23,6 +23,7 @@
 #include "learner/dream/cma_es.h"
 #include "learner/dream/evaluation.h"
 #include "learner/dream/options.h"
+#include "learner/dream/swaps.h"
 #include "learner/dream/trainer.h"
 #include "learner/ppo/trainer.h"
 #include "replay/sampler.h"
@@ -60,6 +61,11 @@ class DreamAgent : public Algorithm {  // world model and controller
   // How well the model predicts episodes that its controller has played.
   WorldCheck check(std::span<const mdp::Trajectory* const> episodes, uint64_t key) {
     return check_world(*dreamer_, world_, episodes, options_.dream, key);
+  }
+  // Which part of its dreams is wrong, with the weights as at the end of the run.
+  SwapCheck swaps(std::unique_ptr<mdp::BatchEnv> real, int prefix, const std::vector<int>& horizons, uint64_t key) {
+    final_weights();
+    return swap_truths(dreamer_, std::move(real), options_.dream, prefix, horizons, key);
   }
   // The head hands out trajectories, measures, and compares dreams with the real thing; each learner dreams its part of
   // the dreams, from starts of its own.

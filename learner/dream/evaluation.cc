@@ -70,23 +70,12 @@ RealStates states_along(std::span<const mdp::Trajectory* const> all, WorldTraine
   return result;
 }
 
-namespace {
-
-// Rewards of one dream from each start, until it ends or `steps` are over: [starts][<= steps].
-std::vector<std::vector<double>> dream_rewards(actors::Dreamer& dreamer, actors::DreamOptions options, int steps,
-                                               uint64_t key) {
-  const auto count = static_cast<int>(dreamer.starts.size());
-  options.batch = count;
-  options.max_steps = steps;
-  // The environment shares the dreamer, which the caller owns.
-  actors::DreamEnv env(std::shared_ptr<actors::Dreamer>(std::shared_ptr<void>(), &dreamer), options);
-  actors::NetworkPolicy policy(dreamer.agent.ptr());
-  std::vector<std::vector<double>> rewards(static_cast<size_t>(count));
-  std::vector<mdp::Observation> now;
+std::vector<std::vector<double>> rewards_of(mdp::BatchEnv& env, actors::Policy& policy,
+                                            std::vector<mdp::Observation> begins, uint64_t key) {
+  std::vector<std::vector<double>> rewards(begins.size());
   std::vector<Rng> rngs;
   std::vector<int> running;
-  for (int i = 0; i < count; ++i) {
-    now.push_back(env.begin(i, key + static_cast<uint64_t>(i), i));
+  for (int i = 0; i < std::ssize(begins); ++i) {
     rngs.emplace_back(Rng({key, static_cast<uint64_t>(i), 0xC0DE}));
     running.push_back(i);
   }
@@ -94,7 +83,7 @@ std::vector<std::vector<double>> dream_rewards(actors::Dreamer& dreamer, actors:
     std::vector<const mdp::Observation*> seen;
     std::vector<Rng*> draws;
     for (const int i : running) {
-      seen.push_back(&now[static_cast<size_t>(i)]);
+      seen.push_back(&begins[static_cast<size_t>(i)]);
       draws.push_back(&rngs[static_cast<size_t>(i)]);
     }
     std::vector<mdp::Action> actions;
@@ -104,12 +93,27 @@ std::vector<std::vector<double>> dream_rewards(actors::Dreamer& dreamer, actors:
     for (size_t k = 0; k < running.size(); ++k) {
       const auto i = static_cast<size_t>(running[k]);
       rewards[i].push_back(results[k].reward);
-      now[i] = std::move(results[k].observation);
+      begins[i] = std::move(results[k].observation);
       if (!results[k].terminal && !results[k].truncated) left.push_back(running[k]);
     }
     running = std::move(left);
   }
   return rewards;
+}
+
+namespace {
+
+// Rewards of one dream from each start, until it ends or `steps` are over: [starts][<= steps].
+std::vector<std::vector<double>> dream_rewards(actors::Dreamer& dreamer, actors::DreamOptions options, int steps,
+                                               uint64_t key) {
+  options.batch = static_cast<int>(dreamer.starts.size());
+  options.max_steps = steps;
+  // The environment shares the dreamer, which the caller owns.
+  actors::DreamEnv env(std::shared_ptr<actors::Dreamer>(std::shared_ptr<void>(), &dreamer), options);
+  actors::NetworkPolicy policy(dreamer.agent.ptr());
+  std::vector<mdp::Observation> begins;
+  for (int i = 0; i < options.batch; ++i) begins.push_back(env.begin(i, key + static_cast<uint64_t>(i), i));
+  return rewards_of(env, policy, std::move(begins), key);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "actors/dream_options.h"
 #include "actors/dreamer.h"
+#include "actors/policy.h"
 #include "core/mdp/mdp.h"
 #include "learner/dream/trainer.h"
 
@@ -23,6 +24,10 @@ struct RealStates {
 };
 // About `most` states, evenly along the episodes. Throws Error where no episode has a step.
 RealStates states_along(std::span<const mdp::Trajectory* const> episodes, WorldTrainer& trainer, int64_t most);
+
+// Rewards of the environments of a batch from their first observations, until each has ended: [begins][steps].
+std::vector<std::vector<double>> rewards_of(mdp::BatchEnv& env, actors::Policy& policy,
+                                            std::vector<mdp::Observation> begins, uint64_t key);
 
 // What the controller gets in a dream and in reality, from the same states, in so many steps.
 struct DreamReturn {

@@ -134,6 +134,58 @@ Json to_json(const WorldCheck& check) {
   return {{"episodes", check.episodes}, {"steps", check.steps}, {"states", check.states}, {"clips", variants}};
 }
 
+double share(double part, int64_t of) { return of > 0 ? part / static_cast<double>(of) : 0.0; }
+
+std::string name_of(actors::Truth truth) {
+  const std::pair<bool, const char*> parts[] = {
+      {truth.reward, "reward"}, {truth.masks, "masks"}, {truth.state, "state"}};
+  std::string name;
+  for (const auto& [real, part] : parts)
+    if (real) name += (name.empty() ? "" : "+") + std::string(part);
+  return name.empty() ? "none" : name;
+}
+
+std::string to_text(const SwapCheck& check) {
+  std::string out = fmt::format("dreams with true parts, from {} states behind {} random rewrites (return {:.3f} %)\n",
+                                check.starts, check.prefix, check.before);
+  const auto returns = [](const std::vector<SwapReturn>& all) {
+    std::string line = " return";
+    for (const auto& r : all) line += fmt::format(" {:8.3f}", r.mean);
+    return line + fmt::format(" % after {} steps (+- {:.3f} to reality)\n", all.back().steps, all.back().deviation);
+  };
+  for (const auto& s : check.swaps) {
+    out += fmt::format("  true {:<18}{}", name_of(s.truth), returns(s.returns));
+    out += fmt::format(
+        "  {:<23} actions that reality does not have {:.1f} %  counts wrong {:.1f} %  latent off by {:.3f}\n", "",
+        100 * share(static_cast<double>(s.apart.illegal), s.apart.steps),
+        100 * share(static_cast<double>(s.apart.wrong), s.apart.rules), share(s.apart.distance, s.apart.states));
+  }
+  return out + fmt::format("  {:<23}{}", "at random, in reality", returns(check.random));
+}
+
+Json to_json(const std::vector<SwapReturn>& returns) {
+  Json horizons = Json::array();
+  for (const auto& r : returns)
+    horizons.push_back({{"steps", r.steps}, {"return_percent", r.mean}, {"gap_deviation_percent", r.deviation}});
+  return horizons;
+}
+
+Json to_json(const SwapCheck& check) {
+  Json swaps = Json::array();
+  for (const auto& s : check.swaps) {
+    swaps.push_back({{"true", name_of(s.truth)},
+                     {"illegal_share", share(static_cast<double>(s.apart.illegal), s.apart.steps)},
+                     {"counts_wrong_share", share(static_cast<double>(s.apart.wrong), s.apart.rules)},
+                     {"latent_distance", share(s.apart.distance, s.apart.states)},
+                     {"horizons", to_json(s.returns)}});
+  }
+  return {{"prefix", check.prefix},
+          {"starts", check.starts},
+          {"before_percent", check.before},
+          {"swaps", std::move(swaps)},
+          {"random", to_json(check.random)}};
+}
+
 }  // namespace
 
 std::string csv_rows(const Evaluation& e) {
@@ -149,7 +201,8 @@ std::string to_text(const Evaluation& e) {
   for (const auto& p : e.played) text += to_text(p, e.initial_us);
   if (const auto gap = gap_of(e))
     text += fmt::format("gap      {:.3f} % (dream-predicted less real return, both sampled)\n", *gap);
-  return e.world ? text + to_text(*e.world) : text;
+  if (e.world) text += to_text(*e.world);
+  return e.swaps ? text + to_text(*e.swaps) : text;
 }
 
 Json to_json(const Evaluation& e) {
@@ -164,13 +217,23 @@ Json to_json(const Evaluation& e) {
           {"initial_cost_us", e.initial_us},
           {"played", std::move(played)},
           {"gap_percent", gap ? Json(*gap) : Json()},
-          {"world_model", e.world ? to_json(*e.world) : Json()}};
+          {"world_model", e.world ? to_json(*e.world) : Json()},
+          {"swaps", e.swaps ? to_json(*e.swaps) : Json()}};
 }
+
+namespace {
+
+DreamAgent& dreaming(Algorithm& algorithm, const char* option) {
+  auto* agent = dynamic_cast<DreamAgent*>(&algorithm);
+  if (agent == nullptr) fail("the agent has no world model to look at; leave out {}", option);
+  return *agent;
+}
+
+}  // namespace
 
 WorldCheck check_world(Algorithm& algorithm, mdp::BatchEnv& envs, actors::Policy& policy,
                        actors::EvaluationOptions how) {
-  auto* agent = dynamic_cast<DreamAgent*>(&algorithm);
-  if (agent == nullptr) fail("the agent has no world model to look at; leave out --world-model");
+  auto& agent = dreaming(algorithm, "--world-model");
   KeepAll sink;
   actors::CollectorOptions options;
   options.seed = how.seed;
@@ -180,7 +243,12 @@ WorldCheck check_world(Algorithm& algorithm, mdp::BatchEnv& envs, actors::Policy
   while (collector.round([&] { return collector.next_episode() < how.episodes; }) > 0 && !how.should_stop()) {
   }
   std::ranges::sort(sink.all, {}, &mdp::Trajectory::episode);
-  return agent->check(pointers(sink.all), how.seed);
+  return agent.check(pointers(sink.all), how.seed);
+}
+
+SwapCheck check_swaps(Algorithm& algorithm, std::unique_ptr<mdp::BatchEnv> envs, int prefix, uint64_t seed) {
+  const std::vector<int> horizons(std::begin(WorldScore::kHorizons), std::end(WorldScore::kHorizons));
+  return dreaming(algorithm, "--swaps").swaps(std::move(envs), prefix, horizons, seed);
 }
 
 }  // namespace rlgo::learner

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "core/report/json.h"
 #include "learner/algorithm.h"
 #include "learner/dream/evaluation.h"
+#include "learner/dream/swaps.h"
 
 namespace rlgo::learner {
 
@@ -30,6 +32,7 @@ struct Evaluation {
   double initial_us = 0;
   std::vector<Played> played;  // sampled, greedy and, with a world model, the dream
   std::optional<WorldCheck> world;
+  std::optional<SwapCheck> swaps;
 };
 // Lines of the CSV file. A dream knows no costs.
 std::string csv_rows(const Evaluation& evaluation);
@@ -42,5 +45,9 @@ report::Json to_json(const Evaluation& evaluation);
 // How well the world model of an agent predicts sampled episodes of its controller, as many as `how` asks for. `envs`
 // and `policy` play with the agent's weights. Throws Error where the agent has no world model, or an episode fails.
 WorldCheck check_world(Algorithm& agent, mdp::BatchEnv& envs, actors::Policy& policy, actors::EvaluationOptions how);
+
+// Dreams in which parts of each step are those of `envs`, from states behind `prefix` random rewrites, one for each of
+// `envs`. Throws Error where the agent has no world model.
+SwapCheck check_swaps(Algorithm& agent, std::unique_ptr<mdp::BatchEnv> envs, int prefix, uint64_t seed);
 
 }  // namespace rlgo::learner

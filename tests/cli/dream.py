@@ -46,6 +46,22 @@ def the_world_model_is_evaluated(folder):
     assert world["clips"][0]["horizons"][0]["states"] == world["states"] > 0, world
 
 
+def parts_of_dreams_are_made_true(folder):
+    """evaluate --swaps: eight dreams, the last is reality; --prefix begins elsewhere; refused without a world model"""
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 4, "--wm.share", 0.5, "--name", "s", cwd=folder)
+    done = rlgo("evaluate", "--checkpoint", "runs/s", "--episodes", 3, "--swaps", "--prefix", 2, "--json", "s.json", cwd=folder)
+    found = json.load(open(folder / "s.json"))["swaps"]
+    assert [s["true"] for s in found["swaps"]] == ["none", "state", "masks", "masks+state", "reward", "reward+state", "reward+masks", "reward+masks+state"], found
+    assert (found["prefix"], found["starts"]) == (2, 3) and "true reward+masks" in done.stdout
+    dream, reality = found["swaps"][0], found["swaps"][-1]
+    assert all(h["gap_deviation_percent"] == 0 for h in reality["horizons"]) and reality["illegal_share"] == 0, reality
+    assert dream["horizons"] != reality["horizons"] and len(found["random"]) == len(dream["horizons"]) == 5, found
+    rlgo(*SMALL, "--agent", "model-free", "--epochs", 1, "--name", "f", cwd=folder)
+    refused = rlgo("evaluate", "--checkpoint", "runs/f", "--episodes", 1, "--swaps", cwd=folder, status=1)
+    assert "leave out --swaps" in refused.stderr, refused.stderr
+    assert "--prefix" in rlgo("evaluate", "--checkpoint", "runs/s", "--prefix", 2, cwd=folder, status=2).stderr
+
+
 def the_published_form_trains_as_it_did(folder):
     """configs/paper-model-based.cfg turns every repair off: the model's parameters are those of before"""
     config = SOURCE / "configs/paper-model-based.cfg"
@@ -93,4 +109,4 @@ def bad_requests(folder):
 
 
 if __name__ == "__main__":
-    main(phases_of_a_model_based_run, the_world_model_is_evaluated, the_published_form_trains_as_it_did, a_resumed_run_is_the_whole_one, ranks_dream, bad_requests)
+    main(phases_of_a_model_based_run, the_world_model_is_evaluated, parts_of_dreams_are_made_true, the_published_form_trains_as_it_did, a_resumed_run_is_the_whole_one, ranks_dream, bad_requests)

@@ -253,5 +253,26 @@ TEST(Promise, ReturnsAreOfTheSameStates) {
   EXPECT_NEAR(one.real, mean / static_cast<double>(steps), 1e-5);
 }
 
+// A world model that promises too much: with true rewards the same dreams promise what reality gives.
+TEST(DreamAgent, TheSwapThatClosesTheGapNamesTheFault) {
+  Training t(options());
+  t.epoch(0, 0);
+  t.exaggerate();
+  std::vector<std::unique_ptr<mdp::Env>> list;
+  for (int i = 0; i < 8; ++i) list.push_back(std::make_unique<PathToy>(7));
+  const auto check = t.agent.swaps(mdp::make_batch(std::move(list)), 1, {2, 4}, 5);
+  ASSERT_EQ(check.swaps.size(), 8u);
+  EXPECT_EQ(check.starts, 8);
+  EXPECT_NE(check.before, 0);
+  const auto four = [&](size_t swap) { return check.swaps[swap].returns[1]; };
+  const auto& reality = four(7);
+  EXPECT_EQ(reality.deviation, 0);
+  EXPECT_TRUE(check.swaps[4].truth.reward && !check.swaps[4].truth.masks && !check.swaps[4].truth.state);
+  EXPECT_GT(four(0).mean - reality.mean, 5);
+  EXPECT_LT(std::abs(four(4).mean - reality.mean), (four(0).mean - reality.mean) / 2);
+  EXPECT_GT(four(3).mean - reality.mean, 5);  // true masks and states alone help nothing
+  EXPECT_EQ(check.random.size(), 2u);
+}
+
 }  // namespace
 }  // namespace rlgo::learner
