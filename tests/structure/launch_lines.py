@@ -8,7 +8,7 @@ import os
 import pathlib
 import sys
 
-MOST_LINES = 4400
+MOST_LINES = 4420
 
 
 def lines_of(root):
