@@ -159,7 +159,7 @@ MachineSpeed machine_speed(Timer& timer, int64_t first_row) {
       out.least_us = std::max(out.least_us, 1 / speed);
       continue;
     }
-    // Small ones take too little to say how busy the machine is.
+    // Small ones take too little to show how busy the machine is.
     if (name == "matmul" || parse_int(name).value_or(0) >= kRows[2])
       out.spread = std::max(out.spread, interquartile_range(values) / speed);
     if (name == "matmul") out.gflops = speed / 1e3;

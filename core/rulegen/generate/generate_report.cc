@@ -43,7 +43,7 @@ void drop_narrower(GenerateReport& report) {
 
 namespace {
 
-// The operators of both sides, sorted: rules that say the same have the same ones.
+// The operators of both sides, sorted: rules that do the same have the same ones.
 std::string operators_of(const rules::CompiledRule& rule) {
   std::vector<std::string> left, right;
   for (const auto& node : rule.left) left.emplace_back(ops::name(node.op));

@@ -20,7 +20,7 @@ struct Fixture {
   int timed = 0, fails = 0;
   double left_s = 1e9;
 
-  // The fewer operators the faster, whatever prices say.
+  // The fewer operators the faster, whatever prices predict.
   double time(const graph::Graph& graph) {
     if (++timed <= fails) fail("the runtime does not know it");
     return static_cast<double>(graph.size()) / static_cast<double>(model.graph.size());
