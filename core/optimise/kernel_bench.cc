@@ -247,7 +247,7 @@ std::string slow_table(const std::vector<KernelTime>& times, double slow) {
                                  slow, 100 * share);
   if (listed.empty()) return text;
   if (listed.size() > kListed) listed.resize(kListed);
-  text += "\n| kernel | us | the machine's own | share of time |\n|---|---|---|---|\n";
+  text += "\n| kernel | us | the machine's own | fraction of time |\n|---|---|---|---|\n";
   for (const KernelTime* one : listed)
     text += fmt::format("| `{}` | {:.1f} | {:.1f} | {:.2f} % |\n", one->signature, one->us, one->machine_us,
                         100 * one->share);

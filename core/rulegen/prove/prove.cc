@@ -104,7 +104,7 @@ class Prover {
       if (!sides()) return false;
       if (!facts_.take_changed()) return true;
     }
-    throw Untranslatable("the conditions on extents do not settle");
+    throw Untranslatable("the conditions on extents do not decide");
   }
 
   // Whether what is replaced and what replaces it are joined along one axis, see LeftPlan::around.
