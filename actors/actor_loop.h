@@ -1,4 +1,4 @@
-// An actor rank: says hello, waits for weights, plays episodes, sends them, until the learner says stop.
+// An actor rank: sends hello, waits for weights, plays episodes, sends them, until the learner sends stop.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +34,15 @@ struct ActorOptions {
   double heartbeat_s = 1;                                                   // between two signs of life
   double learner_timeout_s = 300;  // silence of the learner after which the actor ends with an Error
   double flush_s = 10;             // at the end, for what is still on its way
-  uint64_t rules_hash = 0;         // told in hello
-  std::string host;                // told in hello
+  uint64_t rules_hash = 0;         // sent in hello
+  std::string host;                // sent in hello
 };
 
 enum class ActorEnd : uint8_t {
   running,      // not ended
-  stopped,      // the learner said so
-  deserted,     // the learner said that it failed: it will not be there at the end
-  interrupted,  // should_stop() said so
+  stopped,      // the learner sent stop
+  deserted,     // the learner reported that it failed: it will not be there at the end
+  interrupted,  // should_stop() returned true
 };
 
 // The rules that it keeps:
@@ -66,7 +66,7 @@ class ActorLoop : private CodedSink {
   ActorEnd run(const std::function<bool()>& should_stop);
 
   // The same in small pieces, for a learner in the same thread: reads messages, takes at most one step in each
-  // environment. Returns whether a step was taken or a message was read. Says goodbye when the learner says stop.
+  // environment. Returns whether a step was taken or a message was read. Sends goodbye when the learner sends stop.
   bool turn();
   ActorEnd end() const { return end_; }
 
@@ -107,7 +107,7 @@ class ActorLoop : private CodedSink {
   int64_t sent_steps_ = 0;               // of episodes that count for the quota
   int64_t first_counted_ = 0;            // episodes from this number on count
   bool said_goodbye_ = false;
-  bool told_exhausted_ = false;  // a heartbeat has told that the quota is used up
+  bool told_exhausted_ = false;  // a heartbeat has reported that the quota is used up
   comm::Heartbeat counts_;
   Stopwatch since_beat_, since_heard_, since_read_;
 };

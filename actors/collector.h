@@ -66,8 +66,8 @@ class Collector {  // plays episodes side by side
   Collector(mdp::BatchEnv& envs, Policy& policy, Sink& sink, CollectorOptions options);
   Collector(mdp::BatchEnv& envs, Policy& policy, CodedSink& sink, CollectorOptions options);
 
-  // Starts an episode on each idle environment for which may_start() says yes, then takes one step in all running ones.
-  // Finished episodes go to the sink. Returns the number of steps; 0 where nothing runs and nothing may start.
+  // Starts an episode on each idle environment for which may_start() returns true, then takes one step in all running
+  // ones. Finished episodes go to the sink. Returns the number of steps; 0 where nothing runs and nothing may start.
   int round(const std::function<bool()>& may_start);
 
   int running() const;  // episodes in work

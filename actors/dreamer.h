@@ -23,7 +23,7 @@ struct DreamStarts {
   int64_t size() const { return z.defined() ? z.size(0) : 0; }
 };
 
-// What a world model is told of actions [B] on states with these counts and, where it sees locations, these lists; z
+// What a world model receives of actions [B] on states with these counts and, where it sees locations, these lists; z
 // and counts are left to the caller. Throws Error where an action is not legal.
 nets::WorldInput world_input(const nets::WorldModelImpl& world, std::span<const mdp::Action> actions,
                              std::span<const std::vector<int32_t>* const> counts,

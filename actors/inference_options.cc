@@ -21,7 +21,7 @@ void declare(OptionSink& o, InferenceOptions& inference) {
   o.integer("inference.batch", inference.batch, 1, 100000, "observations that an inference rank decides on at once");
   o.number("inference.wait-us", inference.wait_us, 0, 1e6, "us that a question waits for those of other actors");
   o.number("inference.timeout", inference.timeout_s, 0.001, 1e6,
-           "s without an answer after which an actor decides by itself, until there is one");
+           "s without an answer after which an actor decides itself, until there is one");
 }
 
 std::vector<int> choose_inference_ranks(std::span<const int> nodes, int learners) {

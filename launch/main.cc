@@ -101,7 +101,8 @@ double patience_s(const rlgo::comm::Comm& comm, int status) {
 
 int main(int argc, char** argv) {
   rlgo::keep_standard_streams();
-  // One thread for the network unless told otherwise: passes are small, and ranks and other programs share the machine.
+  // One thread for the network unless stated otherwise: passes are small, and ranks and other programs share the
+  // machine.
   if (training() != nullptr && std::getenv("OMP_NUM_THREADS") == nullptr) training()->set_threads(1);
   std::unique_ptr<rlgo::comm::Comm> comm;
   int status = 0;

@@ -17,7 +17,7 @@ BackgroundCheckpoints::~BackgroundCheckpoints() {
   try {
     close();
   } catch (const std::exception&) {
-    // Nobody is left to tell; earlier files are whole.
+    // Nobody is left to inform; earlier files are whole.
   }
 }
 

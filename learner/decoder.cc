@@ -9,7 +9,7 @@ void Decoder::ahead(const Episode& episode) {
   try {
     ready_.emplace(episode.get(), std::pair{episode, mdp::whole(*episode)});
   } catch (const Error&) {
-    // take() meets it again, and can tell.
+    // take() meets it again, and can report it.
   }
 }
 

@@ -282,7 +282,7 @@ void Loop::stop() {
     }
   }
   for (int rank : registry_.living())
-    say(fmt::format("actor {} did not say goodbye within {} s", rank, options_.drain_s));
+    say(fmt::format("actor {} did not send goodbye within {} s", rank, options_.drain_s));
   mailbox_.flush(2);
 }
 

@@ -89,8 +89,8 @@ class Loop {
   Loop(comm::Mailbox& mailbox, Algorithm& algorithm, LoopOptions options, LoopHooks hooks, comm::Handlers handlers = {},
        LoopState start = {});
 
-  // To the end, the actors' goodbyes included. A broken message is dropped, told, and counted as a lost episode where
-  // it was one. Throws Error where an actor's environment does not fit, or it sends broken messages only.
+  // To the end, the actors' goodbyes included. A broken message is dropped, reported, and counted as a lost episode
+  // where it was one. Throws Error where an actor's environment does not fit, or it sends broken messages only.
   LoopResult run();
 
  private:
@@ -140,7 +140,7 @@ class Loop {
   EpochPlan plan_;
   int64_t share_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
   std::vector<Episode> buffer_;                // not stale
-  size_t prepared_ = 0;                        // of these, from the first on, the algorithm was told
+  size_t prepared_ = 0;                        // of these, from the first on, the algorithm was given
   int64_t buffered_steps_ = 0;                 // of real environments
   int64_t buffered_dream_steps_ = 0;
   std::vector<int> malformed_;  // [ranks] messages in a row that could not be read

@@ -31,7 +31,7 @@ struct LoopOptions {
   // Not for people.
   std::vector<int> via;        // [ranks] see choose_aggregators; empty: all actors send to rank 0 themselves
   std::vector<int> inference;  // [ranks] see actors::choose_inference_ranks; empty: actors decide for themselves
-  std::string rollouts;        // folder of the store, told to aggregators; "": no store
+  std::string rollouts;        // folder of the store, sent to aggregators; "": no store
   double quiet_s = 5;          // silence after which the others are not kept waiting for an actor
   double heartbeat_s = 1;      // to the actors
   double drain_s = 20;         // at the end, for the actors' last messages

@@ -19,7 +19,7 @@ BackgroundWriter::~BackgroundWriter() {
   try {
     close();
   } catch (const std::exception&) {
-    // Nobody is left to tell; parts written earlier are whole.
+    // Nobody is left to inform; parts written earlier are whole.
   }
 }
 

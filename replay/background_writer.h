@@ -48,7 +48,7 @@ class BackgroundWriter {
   mutable std::mutex mutex_;
   std::condition_variable work_, room_;
   std::deque<std::shared_ptr<const mdp::CodedTrajectory>> waiting_;
-  std::optional<double> now_seconds_;  // told, and not looked at yet
+  std::optional<double> now_seconds_;  // given, and not looked at yet
   bool ending_ = false;
   std::exception_ptr error_;
   int64_t parts_ = 0;

@@ -47,7 +47,7 @@ RolloutWriter::~RolloutWriter() {
   try {
     close();
   } catch (const std::exception&) {
-    // Nobody is left to tell; parts written earlier are whole.
+    // Nobody is left to inform; parts written earlier are whole.
   }
 }
 

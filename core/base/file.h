@@ -31,12 +31,12 @@ void make_writable_folder(const std::filesystem::path& folder);
 int remove_stale_temporaries(const std::filesystem::path& folder, std::string_view stem = {});
 // Whether a temporary's process lives on this machine. A name that shows no process: false.
 bool is_temporary_in_use(const std::filesystem::path& temporary);
-// The name of this machine; "?" where the system does not tell.
+// The name of this machine; "?" where the system does not report it.
 std::string host_name();
-// The running program's own file; empty where the system does not tell.
+// The running program's own file; empty where the system does not report it.
 std::filesystem::path program_path();
 // The file that this code was loaded from: the program, or the shared library that rlgo is linked into (an extension
-// module of Python). Empty where the system does not tell.
+// module of Python). Empty where the system does not report it.
 std::filesystem::path code_path();
 
 }  // namespace rlgo

@@ -28,7 +28,7 @@ struct IsolationResult {
   bool good() const { return end == End::good; }
 };
 
-// Memory that the system can hand out now without swapping; the largest number where it does not tell.
+// Memory that the system can hand out now without swapping; the largest number where it is not known.
 uint64_t available_memory_bytes();
 
 // Forks, runs `work` in the child with these limits, and shows how it ended. Nothing that `work` changes in memory is

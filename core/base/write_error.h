@@ -5,7 +5,7 @@
 
 namespace rlgo {
 
-// Apart from other Errors, so that "the disk is full" is not taken for "this cannot be said in a file of that format".
+// Apart from other Errors, so that "the disk is full" is not taken for "a file of that format cannot hold this".
 class WriteError : public Error {
  public:
   using Error::Error;

@@ -292,7 +292,7 @@ class Decoder {
   const size_t width_;
   const Observation* base_ = nullptr;
   size_t base_nodes_ = 0;
-  bool locations_of_base_ = false;  // whether there are some that say as much as these
+  bool locations_of_base_ = false;  // whether there are some that hold as much as these
   size_t cursor_ = 0;               // row of the base
   Observation now_;
   std::vector<DerivedColumn> derived_;

@@ -69,7 +69,7 @@ struct Sizes {
 };
 
 // Whether differences can be taken of it: rows of one width, edges in the order of their reading nodes, indices in
-// range, as many locations as the counts say, nothing larger than the limits above. What rewrite environments and
+// range, as many locations as the counts state, nothing larger than the limits above. What rewrite environments and
 // dreams make is. `known`: its maker reports so, but for the limits.
 bool in_order(const Observation& observation, Sizes* sizes, bool known = false);
 

@@ -30,7 +30,7 @@ class DeviceGroup {  // sums buffers over the learners
   // everywhere. Every rank calls it with the same count and type, in the same order of calls. The data must not be
   // touched before wait(). On a GPU it waits for what the device's default stream was given so far, then runs next to
   // what that stream is given later; on the host it returns when the sum is there. Throws NoAnswer where a rank
-  // does not answer in time, Error where it has said that it ends.
+  // does not answer in time, Error where it has reported that it ends.
   virtual void begin_sum(void* data, size_t count, Number type) = 0;
   // All sums that were begun are there: for the host, and for what the device's default stream is given from now on.
   virtual void wait() = 0;

@@ -19,7 +19,7 @@
 namespace rlgo::comm {
 
 inline constexpr uint32_t kFrameMagic = 0x4F474C52;  // "RLGO"
-// 1: weights carried all ranks' episode counters; 2: heartbeats did not tell of inference; 3: no Tag::fetched.
+// 1: weights carried all ranks' episode counters; 2: heartbeats did not mention inference; 3: no Tag::fetched.
 inline constexpr uint16_t kFrameVersion = 4;
 
 struct FrameHeader {

@@ -16,7 +16,7 @@ enum class Tag : uint8_t {
   costs = 6,         // rank 0 -> every actor: new rows of the cost table
   heartbeat = 7,     // both ways: Heartbeat; "I still live"
   error_report = 8,  // actor -> learner: ErrorReport; an episode was lost
-  stop = 9,          // learner -> actor: the reason as text; "finish and say goodbye"
+  stop = 9,          // learner -> actor: the reason as text; "finish and send goodbye"
   goodbye = 10,      // actor -> learner: Heartbeat; the last message of a rank
   stats = 11,        // any -> rank 0: text for people
   reduce = 12,       // between learners: a piece of a buffer that is being summed
@@ -58,7 +58,7 @@ inline constexpr std::array<TagName, 22> kTags{{{Tag::hello, "hello"},
                                                 {Tag::ask, "ask"},
                                                 {Tag::decided, "decided"},
                                                 {Tag::fetched, "fetched"}}};
-// What learners say to each other while they learn together: not for a loop that looks after actors.
+// What learners send each other while they learn together: not for a loop that looks after actors.
 inline constexpr std::array<Tag, 3> kAmongLearners{Tag::reduce, Tag::nccl_id, Tag::learner};
 
 // The tag's name; "" for a number that is no tag.

@@ -77,7 +77,7 @@ double bent(double residual, double huber) {
 
 LeastSquares least_squares(const Residuals& residuals, std::vector<double> start, double huber) {
   const size_t count = residuals(start).size();
-  if (count < start.size()) fail("least squares: {} residuals do not tell {} numbers", count, start.size());
+  if (count < start.size()) fail("least squares: {} residuals do not determine {} numbers", count, start.size());
   if (start.empty()) return {};
   Functor functor(residuals, huber, static_cast<int>(start.size()), static_cast<int>(count));
   Eigen::VectorXd x = Eigen::Map<Eigen::VectorXd>(start.data(), static_cast<Eigen::Index>(start.size()));

@@ -18,7 +18,7 @@ struct TimedOperator {
 
 struct FittedProfile {
   AnalyticOptions options;        // four significant digits each
-  std::vector<std::string> kept;  // keys of constants that the times do not tell: they are those of the start
+  std::vector<std::string> kept;  // keys of constants that the times do not determine: they are those of the start
 };
 
 // The constants under which the analytic prices of the operators are nearest to their times: least squares of

@@ -170,7 +170,7 @@ Residual::Weights Residual::mean() const {
   return out;
 }
 
-// Weights drawn without knowledge, moved by what the examples say of the difference (Matheron's rule: Wilson et al.
+// Weights drawn without knowledge, moved by what the examples show of the difference (Matheron's rule: Wilson et al.
 // 2020): their distribution is exactly that of the weights given the examples.
 Residual::Weights Residual::draw(uint64_t seed) const {
   Weights out;

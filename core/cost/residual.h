@@ -12,7 +12,7 @@
 namespace rlgo::cost {
 
 // Sparse, by name. Names that begin with '#' are `own` features: they name one thing exactly (the signature of a
-// group), and say nothing where that thing does not occur. All others are `general`.
+// group), and add nothing where that thing does not occur. All others are `general`.
 using Features = std::map<std::string, double>;
 
 struct ResidualExample {

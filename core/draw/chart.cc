@@ -74,7 +74,7 @@ std::string axes(const Chart& chart, const Scale& x, const Scale& y) {
   return out;
 }
 
-// The points that the page's script shows: place and value of each, thinned to what a screen can tell apart.
+// The points that the page's script shows: place and value of each, thinned to what a screen can show.
 std::string hover_points(const Line& line, const Scale& x, const Scale& y) {
   constexpr size_t kMost = 400;
   std::vector<std::pair<double, double>> points;

@@ -130,7 +130,7 @@ void own_features(const Graph& graph, NodeId id, const cost::Cost& c, float* f) 
   f[kOutputs] = std::min(2.0f, static_cast<float>(node.info->outputs.size()) / 8.0f);
 }
 
-// Those that depend on its place in the graph, but for the ones that tell about the whole graph.
+// Those that depend on its place in the graph, but for the ones that describe the whole graph.
 void place_features(const graph::Node& node, double us, float initial_us, float* f) {
   f[kUses] = std::min(4.0f, static_cast<float>(node.uses.size()) / 4.0f);
   f[kInitialShare] = 10.0f * static_cast<float>(us) / initial_us;

@@ -21,7 +21,7 @@ constexpr int kLocationFeatures = 2;  // change of cost in percent of the initia
 
 // Names of the features, in order; for people who analyse stored rollouts.
 std::span<const std::string_view> node_feature_names();
-// Columns that tell about the whole graph: cost_share (of the graph's cost), position (in its order).
+// Columns that describe the whole graph: cost_share (of the graph's cost), position (in its order).
 std::vector<int32_t> nonlocal_node_features();
 std::span<const std::string_view> edge_feature_names();
 std::span<const std::string_view> global_feature_names();

@@ -51,7 +51,7 @@ void declare(OptionSink& o, EnvOptions& env) {
            "latency of the whole graph in the target, R5 what a step adds to the episode's best, latency R4 with "
            "errors: noise and failed timings earn nothing; percent of the initial cost");
   o.number("env.frontier", env.frontier, 0, 1,
-           "share of the episodes that begin on the way of greedy search, annealing or windows");
+           "fraction of the episodes that begin on the trace of greedy search, annealing or windows");
   o.texts("env.searches", env.searches,
           "searches on whose traces episodes begin (--env.frontier); one that is named twice draws again");
   o.integer("env.search-budget", env.search_budget, 1, kNoLimit, "graphs that each of these searches prices, at most");

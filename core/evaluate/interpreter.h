@@ -12,8 +12,8 @@
 
 namespace rlgo::evaluate {
 
-// Contents of weights, made once and shared by several interpreters (of the graphs before and after a rewrite, say).
-// Not thread-safe.
+// Contents of weights, made once and shared by several interpreters (of the graphs before and after a rewrite, for
+// example). Not thread-safe.
 class WeightStore {
  public:
   // As `dtype`. Throws Error where contents are absent.

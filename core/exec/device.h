@@ -19,7 +19,7 @@ struct Device {
 std::string to_string(const Device& device);
 
 // The hardware behind it, as the system names it: "AMD EPYC 7B13", "NVIDIA A100-SXM4-40GB"; to_string(device) where the
-// system does not tell.
+// system does not report it.
 std::string describe(const Device& device);
 
 // The N of "cuda:N", 0 of "cuda"; nothing for another word.

@@ -1,4 +1,4 @@
-// What a GPU can tell and be told. Without LibTorch's headers, for modules that do without them.
+// What a GPU reports and takes. Without LibTorch's headers, for modules that do without them.
 #pragma once
 
 #include <cstdint>

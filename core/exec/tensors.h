@@ -36,7 +36,7 @@ at::Tensor to_torch(const evaluate::Tensor& tensor);
 evaluate::Tensor from_torch(const at::Tensor& tensor);
 
 // Contents of weights on one device, made once and shared by several interpreters (of the graphs before and after a
-// rewrite, say). Not thread-safe.
+// rewrite, for example). Not thread-safe.
 class WeightStore {
  public:
   explicit WeightStore(Device device = {}) : device_(device) {}

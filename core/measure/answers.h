@@ -15,7 +15,7 @@ namespace rlgo::measure {
 // The child did not keep to the protocol: it crashed, hangs, or talks nonsense.
 struct ChildFailure {
   std::string what;
-  std::optional<size_t> at;  // the model that it was busy with, where it told
+  std::optional<size_t> at;  // the model that it was busy with, where it reported it
 };
 
 // Samples of one result, us, in order. Throws ChildFailure where there are none or one is no time.

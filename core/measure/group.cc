@@ -102,7 +102,7 @@ std::shared_ptr<const graph::Blob> made_up(const ops::TensorType& type, const No
 }
 
 // A group is timed at the sample sizes. What a model knows of its open sizes as a whole (that two extents are equal,
-// say) a part of it does not, so that operators which fit there might not fit in the part.
+// for example) a part of it does not, so that operators which fit there might not fit in the part.
 ops::TensorType at_sample(ops::TensorType type) {
   type.open = nullptr;
   return type;

@@ -18,7 +18,7 @@ namespace rlgo::measure {
 //   price, flops, bytes     of all operators; read, constants, written: bytes that cross the group's border
 //   members, scalars, rows, inner   operators; operands of elementwise ones that are repeated: single numbers, along
 //                           all but the last axis, along it
-//   head:OP, head_price     the most expensive operator, which the features below tell of
+//   head:OP, head_price     the most expensive operator, which the features below describe
 //   float32, rank, elements, inputs
 //   out0, in0, second0 ...  extents of its result and its first two inputs, from the last axis to the fourth last
 //   groups, depthwise, stride, dilation, efficiency   convolutions (efficiency: AnalyticCost's, its logarithm)

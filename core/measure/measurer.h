@@ -60,7 +60,7 @@ class Measurer {
   Measurer(const Measurer&) = delete;
   Measurer& operator=(const Measurer&) = delete;
 
-  const MeasurerHello& hello() const;  // what the child process said of itself
+  const MeasurerHello& hello() const;  // what the child process reported of itself
   const MeasurerOptions& options() const;
   // Ends the child and starts another one, in whose process memory lies elsewhere. Shapes and values stay. Throws Error
   // where it does not start; the next request then tries again.

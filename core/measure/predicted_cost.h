@@ -18,8 +18,8 @@ namespace rlgo::measure {
 // maker (the name's first word, "Intel(R)" as "Intel"), or else all. Numbers in `known`.
 std::vector<size_t> devices_like(const std::string& device, std::span<const std::string> known);
 
-// A group's price by formula times e to the power of what boosted trees say of its features: they learned from groups
-// of other models, timed under the runtime (configs/costs/RUNTIME/*.trees, one file for a device, made by
+// A group's price by formula times e to the power of what boosted trees predict from its features: they learned from
+// groups of other models, timed under the runtime (configs/costs/RUNTIME/*.trees, one file for a device, made by
 // results/prices.py). Of the trees of several devices, the mean. Copies share the trees.
 class GroupPredictor {
  public:

@@ -20,7 +20,7 @@ namespace rlgo::nets {
 // first layer, over the concatenated inputs, is split by input: W[e, v_r, v_s, u] = W_e e + (W_r v)_r + (W_s v)_s +
 // (W_u u), so that products with v and u are done once per node and graph rather than once per edge.
 //
-// A local block leaves u out of the updates of edges and nodes; u still gathers what they say, for the heads.
+// A local block leaves u out of the updates of edges and nodes; u still gathers what they hold, for the heads.
 class GnBlockImpl : public torch::nn::Module {
  public:
   GnBlockImpl(const EncoderOptions& options, Rng& rng);

@@ -43,7 +43,7 @@ void Importer::note(Change::Kind kind, const onnx::NodeProto& node, std::string 
   report_.changes.push_back({kind, full_op(node), label(node), std::move(detail)});
 }
 
-// A node that stays may still turn out unread: what to say then is kept.
+// A node that stays may still turn out unread: what to report then is kept.
 void Importer::note_made(const onnx::NodeProto& node, graph::NodeId id, bool known) {
   made_.push_back({id, known, {Change::Kind::unread, full_op(node), label(node), {}}});
 }

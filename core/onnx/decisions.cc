@@ -73,7 +73,7 @@ constexpr int kMostBetween = 8;        // operators between a slope and where it
 constexpr int64_t kMostSlopes = 4096;  // numbers of a tensor that are looked at for slopes
 constexpr size_t kMostTerms = 32;      // values behind a sum that are looked at for masks
 
-// Their outputs tell of an operand's shape, not of its values.
+// Their outputs depend on an operand's shape, not of its values.
 const Words& of_shapes() {
   static const Words kWords{"Shape", "Size"};
   return kWords;

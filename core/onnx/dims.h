@@ -16,7 +16,7 @@ class ValueInfoProto;
 namespace rlgo::onnx_io {
 
 // Writes the given sizes (by symbolic name, or "input:axis") into the declarations of inputs and outputs, and forgets
-// value infos, which may say otherwise. Throws Error for a size that binds nothing, is negative, or contradicts the
+// value infos, which may differ. Throws Error for a size that binds nothing, is negative, or contradicts the
 // file.
 void bind_dims(onnx::ModelProto& model, const std::map<std::string, int64_t>& dims);
 // The name that an open dimension of an input goes by: its symbolic name ("batch"), else "input:axis".

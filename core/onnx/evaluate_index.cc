@@ -1,4 +1,4 @@
-// Operators on small constants whose results stand where indices say: masks and positions as exporters compute them.
+// Operators on small constants whose results stand where indices point: masks and positions as exporters compute them.
 #include <algorithm>
 #include <cmath>
 

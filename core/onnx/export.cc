@@ -25,7 +25,7 @@ bool is_used_standard(const onnx::ModelProto& model) {
 }
 
 // Whether the inferred shapes of the outputs are those of the graph (which, behind opaque operators, are only what the
-// file said).
+// file stated).
 bool outputs_agree(const onnx::ModelProto& model, const graph::Graph& graph) {
   for (int k = 0; k < model.graph().output_size(); ++k) {
     const auto inferred = type_of(model.graph().output(k).type());
@@ -79,7 +79,7 @@ ExportReport write_model(const Skeleton& skeleton, const graph::Graph& graph, co
   return report;
 }
 
-// Errors of the export say so, and name the file.
+// Errors of the export state this, and name the file.
 template <typename Write>
 ExportReport with_place(const fs::path& path, const Write& write) {
   try {

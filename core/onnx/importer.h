@@ -32,7 +32,7 @@ class Importer {
  public:
   // The model's weights are moved out of the message.
   // `simplified`: operators with bodies as simplified() has them of another reading, which are taken over; null:
-  // bodies are simplified where the options say so.
+  // bodies are simplified where the options ask for it.
   Importer(onnx::ModelProto& model, const ImportOptions& options,
            const std::unordered_map<std::string, onnx::NodeProto>* simplified = nullptr);
   ~Importer();
@@ -127,7 +127,7 @@ class Importer {
   struct Made {
     graph::NodeId id;
     bool known;
-    Change unread;  // what to say of the operator if its node turns out unread
+    Change unread;  // what to report of the operator if its node turns out unread
   };
   std::vector<Made> made_;
   std::shared_ptr<Skeleton> skeleton_;

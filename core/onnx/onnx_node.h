@@ -98,7 +98,7 @@ Converter find_converter(std::string_view op);
 std::optional<int64_t> normal_axis(int64_t axis, int rank);
 // Sorted, non-negative; nothing where one is out of range or given twice.
 std::optional<Ints> normal_axes(const Ints& axes, int rank);
-// No axis has so many elements: files say "to the end" by such numbers.
+// No axis has so many elements: files express "to the end" by such numbers.
 constexpr int64_t kBehindEnd = 1'000'000'000;
 // Whether no extent depends on an open size; of one axis: !TensorType::is_open.
 inline bool is_closed(const ops::TensorType& type) { return type.is_static() && !type.open; }

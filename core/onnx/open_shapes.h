@@ -20,7 +20,7 @@ class OpenShapes {
   OpenShapes(onnx::ModelProto& model, const Sizes& samples);
 
   // The type of a value, given the one at the sample sizes: with open extents; unranked where not even the rank is
-  // certain, or the samples say otherwise.
+  // certain, or the samples contradict it.
   ops::TensorType type(const std::string& name, const ops::TensorType& sample);
   void set(const std::string& name, const ops::TensorType& type);
   void alias(const std::string& name, const std::string& other);  // `name` is another name of `other`

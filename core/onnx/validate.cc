@@ -286,7 +286,7 @@ Inference::Inference(onnx::ModelProto& model)
   }
 }
 
-// The numbers of an initialiser that callers may override say nothing about what is computed from it: ONNX's inference
+// The numbers of an initialiser that callers may override do not determine what is computed from it: ONNX's inference
 // takes them for constants.
 void Inference::take_defaults() {
   auto& model = saved_->model;

@@ -77,7 +77,7 @@ struct OutNode {
 };
 
 // Writes an operator in the forms of the writer's opset, or as an equivalent expression where that opset lacks it. Not
-// for inputs, weights and opaque operators. Throws Error where there is no way to say it.
+// for inputs, weights and opaque operators. Throws Error where it cannot be expressed.
 void write_op(Writer& writer, const OutNode& node);
 // Whether this matmul becomes a Gemm, which can read inputs transposed.
 bool is_gemm(const ops::Types& input_types, bool transposed, int opset);

@@ -56,7 +56,7 @@ void transpose(D& d) {
   d.out(std::move(out));
 }
 
-// Files say both an extent of 0 and one that is copied with a 0, so not both at once.
+// Files express both an extent of 0 and one that is copied with a 0, so not both at once.
 template <class D>
 void reshape(D& d) {
   const ExtentsOf<D>& x = d.in(0);

@@ -40,7 +40,7 @@ class Acceptance {
   bool add_repaired(size_t candidate);
   [[noreturn]] void report_wrong(const Candidate& candidate, const Check& check);
   bool accepts_part(const Replayed& part, const Check& like);
-  // Of the candidates that nothing is said against.
+  // Of the candidates that nothing speaks against.
   size_t next_best() const;
 
   const OptimiseOptions& options_;

@@ -22,7 +22,7 @@ class Acquisition {
   static constexpr double kLeastGain = 0.003;  // of the best time: what promises less is not worth a measurement
   static constexpr size_t kMostKnown = 96, kMostFitted = 192;
   // Graphs timed, known ones included, before which what is known is a guess: until then whatever may be faster than
-  // the unmodified graph is worth a measurement, and errors say nothing.
+  // the unmodified graph is worth a measurement, and errors show nothing.
   static constexpr size_t kFewest = 3;
 
   // `sum`: of prices, in shares of the unmodified graph's. Returns the graph's number.
@@ -40,7 +40,7 @@ class Acquisition {
   // It cannot be timed; never asked for again.
   void failed(size_t graph) { graphs_[graph].failed = true; }
 
-  // The time it took, as timed() was told; 0: not timed.
+  // The time it took, as given to timed(); 0: not timed.
   double ratio(size_t graph) const { return graphs_[graph].ratio; }
   double predicted(size_t graph) const;
   double deviation(size_t graph) const;

@@ -38,7 +38,7 @@ std::vector<int32_t> rules_by_use(const rules::Trace& trace);
 
 // The tag of rules that make convolutions by fewer multiplications.
 inline constexpr const char* kWinograd = "winograd";
-// Whether a rule makes convolutions by fewer multiplications: whether they pay, only times tell, of whole models better
+// Whether a rule makes convolutions by fewer multiplications: whether they pay, only times show, of whole models better
 // than of the many small operators that they are made of.
 bool is_winograd(const rules::RuleSet& rules, int32_t rule);
 
@@ -106,7 +106,7 @@ class Candidates {
   // rules, and by these without Winograd's convolutions or, where the former have none, from another start.
   std::vector<Candidate> untimed_kinds(double until_s);
   // `from` with every rewrite made by these of `rules` that spell slow kernels otherwise, wherever they fit: prices of
-  // the operators in between say nothing of what comes of them together. As `from` where there are none.
+  // the operators in between show nothing of what comes of them together. As `from` where there are none.
   Candidate respelled(const Candidate& from, const std::shared_ptr<const rules::RuleSet>& rules, double until_s);
   // Candidates from `first` on against the original, in two fresh processes where there is time: sets their ratios.
   // Where those with a family of rules (families.h) are not faster than those without, or than the original, although

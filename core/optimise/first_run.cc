@@ -71,7 +71,7 @@ void not_run(const std::string& why, const LoadedModel& model, Result& result) {
   result.candidates.push_back({.name = "no rewrites", .graph = model.graph});
 }
 
-// What is told of a model that the runtime cannot run.
+// What is reported of a model that the runtime cannot run.
 void cannot_run(const std::string& why, const LoadedModel& model, Result& result) {
   const std::string shapes = shapes_text(model.graph);
   Sizes sizes = model.samples;

@@ -178,7 +178,7 @@ MachineSpeed machine_speed(Timer& timer, int64_t first_row) {
       out.least_us = std::max(out.least_us, 1 / speed);
       continue;
     }
-    // Small ones take too little to say how busy the machine is.
+    // Small ones take too little to show how busy the machine is.
     if (name == "matmul" || parse_int(name).value_or(0) >= kRows[2])
       out.spread = std::max(out.spread, interquartile_range(values) / speed);
     if (name == "matmul") out.gflops = speed / 1e3;
@@ -266,7 +266,7 @@ std::string slow_table(const std::vector<KernelTime>& times, double slow) {
                                  slow, 100 * share);
   if (listed.empty()) return text;
   if (listed.size() > kListed) listed.resize(kListed);
-  text += "\n| kernel | us | the machine's own | share of time |\n|---|---|---|---|\n";
+  text += "\n| kernel | us | the machine's own | fraction of time |\n|---|---|---|---|\n";
   for (const KernelTime* one : listed)
     text += fmt::format("| `{}` | {:.1f} | {:.1f} | {:.2f} % |\n", one->signature, one->us, one->machine_us,
                         100 * one->share);

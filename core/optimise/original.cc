@@ -33,9 +33,9 @@ std::map<std::string, int64_t> unknown_operators(const graph::Graph& graph) {
   return counts;
 }
 
-// Whether the original can have these sizes, as far as shapes tell, at about the work that the sample sizes take. Where
-// its shapes contradict each other (a picture whose height must be a multiple of 32, say), the import leaves the
-// operators behind as they are, unknown.
+// Whether the original can have these sizes, as far as shapes show, at about the work that the sample sizes take. Where
+// its shapes contradict each other (a picture whose height must be a multiple of 32, for example), the import leaves
+// the operators behind as they are, unknown.
 bool admits(const graph::Graph& at_sizes, const graph::Graph& at_samples) {
   return input_elements(at_sizes) <= std::max(kMoreElements * input_elements(at_samples), kFewElements) &&
          std::ranges::all_of(unknown_operators(at_sizes), [known = unknown_operators(at_samples)](const auto& kind) {

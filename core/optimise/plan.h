@@ -41,7 +41,7 @@ struct TimePlan {
 
 // `seconds`: of the whole command, `passed_s` of them are over. `last_s`: what checks and the final comparison will
 // take. `compare_s`: the shortest comparison of two candidates. Where there is too little for all, searching is cut
-// first, then the comparisons, but each keeps a share: the command then takes longer than it was told, as the checks
+// first, then the comparisons, but each keeps a share: the command then takes longer than it was given, as the checks
 // and the fewest rounds of the final comparison are made in any case.
 TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s);
 
@@ -61,7 +61,7 @@ Bound make_bound(double seconds, double run_s, double files_s);
 // checked, measured and written in that time where it can be.
 constexpr double kSearchAnswer_s = 0.3, kChecksAnswer_s = 0.9, kLastAnswer_s = 1.4;
 
-// What to say before the work where `passed_s`, and `last_s` for checks and the final comparison, do not fit into
+// What to report before the work where `passed_s`, and `last_s` for checks and the final comparison, do not fit into
 // `seconds`; "" where they do. `made_up`: sizes of open dimensions that nobody gave, as options; they are the remedy.
 // `end_s`: when the command ends at the latest.
 std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& made_up = "");

@@ -36,7 +36,7 @@ struct TimedSample {
 std::vector<TimedSample> time_operators(const std::vector<OperatorKind>& kinds, cost::Runtime& runtime, double seconds,
                                         const std::function<bool()>& should_stop);
 
-// How well prices tell times of operators.
+// How well prices predict times of operators.
 struct PriceScore {
   size_t operators = 0;
   double factor = 1;  // median of max(price / time, time / price): half of the operators are nearer

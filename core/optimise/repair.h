@@ -21,7 +21,7 @@ struct Repaired {
 
 // The trace without what spoils it. The first step with which it is refused is found by bisection over its beginnings
 // and left out; after the second step of a rule all further ones of it go, too; and so on. Nothing where `tries` checks
-// were not enough, `should_stop` said so, or nothing would be left.
+// were not enough, `should_stop` returned true, or nothing would be left.
 std::optional<Repaired> without_refused(const Replay& replay, const Accepts& accepts, int tries,
                                         const std::function<bool()>& should_stop);
 

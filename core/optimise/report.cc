@@ -113,7 +113,7 @@ std::string to_html(const Result& result, const std::function<bool()>& stop) {
   evidence.tables = {{"Candidates, measured whole", candidates(result)}, {"Searches", searches(result)}};
   if (result.learned.asked)
     evidence.tables.push_back(
-        {"Learned cost, in shares of the unmodified model's: " + to_text(result.learned), learned(result)});
+        {"Learned cost, in fractions of the unmodified model's: " + to_text(result.learned), learned(result)});
   evidence.before = result.before;
   evidence.after = best.graph;
   evidence.rules = result.rules;

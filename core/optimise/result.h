@@ -84,7 +84,7 @@ struct Check {
   double error = 0;         // largest relative error
   double allowed = 0;       // what it may be
   std::string detail;       // why not, or where the error is
-  std::string limits = {};  // what `error` does not tell: operators that rlgo does not compute; "" for nothing
+  std::string limits = {};  // what `error` does not state: operators that rlgo does not compute; "" for nothing
   Kind kind = Kind::other;
   bool done() const { return finding != Finding::not_compared && finding != Finding::skipped; }
   bool refuses() const { return done() && finding != Finding::same; }
@@ -146,7 +146,7 @@ struct Result {
   std::filesystem::path costs_file;
   std::vector<SearchRun> searches;
   LearnedSummary learned;
-  std::string contradicted;           // what whole models said against prices of a family of rules; "" for nothing
+  std::string contradicted;           // how whole models contradict prices of a family of rules; "" for nothing
   std::vector<Candidate> candidates;  // in the order in which they were made; [0] is "no rewrites"
   size_t chosen = 0;                  // of candidates
   cost::KeptOperators kept;           // of the original

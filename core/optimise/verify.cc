@@ -179,7 +179,7 @@ void declare(OptionSink& o, CheckOptions& check) {
 }
 
 // `after`, read from a file, in single precision against what is expected, next to the rounding of the original itself.
-// Its values in double precision tell whether more than rounding separates them.
+// Its values in double precision show whether more than rounding separates them.
 void Verifier::add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const {
   evaluate::TensorMap reference = expected.outputs;
   const auto left_out = verify::incomparable_outputs(expected.unknown, after);
@@ -341,8 +341,8 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
     checks.push_back(check);
     if (check.finding == Finding::wrong || !runtime_.reads_files() || !budget.fits(1, runtime_s())) continue;
     runtime_.set_input_shapes(original->shapes);
-    // Double precision has judged the rewrites at these sizes; of the runtime's own rounding (of saturated ends, say)
-    // only what is gross counts.
+    // Double precision has judged the rewrites at these sizes; of the runtime's own rounding (of saturated ends, for
+    // example) only what is gross counts.
     const Check other =
         by_runtime(model_.graph, file, original->expected, kWrongError, 1, " at " + to_text(original->sizes));
     runtime_.set_input_shapes(run_shapes(model_));
@@ -385,7 +385,7 @@ void write_and_read_again(const LoadedModel& model, const graph::Graph& graph, c
   try {
     export_model(model, graph, path, [&](const fs::path& written) {
       deadline.check();
-      // Without weights: their hashes tell as much.
+      // Without weights: their hashes show as much.
       const auto checked = read_again(model, verified, false, deadline);
       const auto again = read_again(model, written, false, deadline);
       if (checked.graph.hash() != again.graph.hash())

@@ -75,7 +75,7 @@ bool bind_input(const CompiledRule& rule, const graph::Graph& graph, const Opera
 bool bind_node(const CompiledRule& rule, int pattern, graph::NodeId id, Binding& binding);
 // Of a sequence that is bound: its length where the inputs begin with it, else nothing.
 std::optional<size_t> bound_length(const Binding& binding, int sequence, std::span<const graph::Value> inputs);
-// Whether attributes that are expressions over the whole left side (CompiledRule::deferred) are what these say.
+// Whether attributes that are expressions over the whole left side (CompiledRule::deferred) are what these state.
 bool deferred_tests_hold(const Scope& scope);
 // Whether the rule's conditions hold, as `holds` judges each; names of `let` are bound in turn.
 template <typename Holds>

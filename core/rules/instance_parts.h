@@ -34,12 +34,12 @@ struct Draft {
   ops::Attrs attrs;
   std::map<ops::Attr, size_t> wanted_lengths;  // of lists that a pattern takes apart
 };
-// How many axes its windows have: as many as the lists say that the pattern takes apart or gives, or as an operand has;
-// 0 where nothing says it.
+// How many axes its windows have: as many as the lists state that the pattern takes apart or gives, or as an operand
+// has; 0 where nothing states it.
 size_t window_axes(const Draft& draft);
 
 // The outputs of an instance: all of the nodes that the rule replaces and, of the others, of those for which `also`
-// says yes (asked once for each, in order).
+// returns true (asked once for each, in order).
 void add_outputs(graph::Editor& editor, const CompiledRule& rule, std::span<const graph::NodeId> nodes,
                  const std::function<bool()>& also);
 

@@ -27,7 +27,7 @@ inline std::optional<size_t> place(int64_t k, size_t size) {
 //   equal(a, b)                 an optional bool; empty where that is not known
 //   combine(fn, a, b, &none)    an optional Int, of + - * / % min max; empty with `none` where there is no such number
 //   broadcast(a, b)             of two lists: a Value
-//   make(k), of(int or list), truth(bool), open()  the other way; open() is what cannot be told
+//   make(k), of(int or list), truth(bool), open()  the other way; open() is what cannot be decided
 template <typename D>
 class ListFunctions {
  public:

@@ -1,6 +1,6 @@
 // Where a rule may be applied at all. A proof is over real numbers, extents of at least 1 and the ranks and list
 // lengths that were gone through (core/rulegen/prove/prove.h); the matcher keeps to that, whatever a rule's conditions
-// say:
+// state:
 //   types      tensors of one floating-point type (indices of a gather apart); any type only for rules that move
 //              elements and compute nothing, which hold for whatever the elements are
 //   extents    at least 1, on both sides

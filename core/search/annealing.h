@@ -13,7 +13,7 @@
 
 namespace rlgo::search {
 
-// As many chains (chain.h) as options.threads, each in a thread of its own. Now and then they tell each other what they
+// As many chains (chain.h) as options.threads, each in a thread of its own. Now and then they send each other what they
 // found; what a chain does between depends on its seed alone.
 class Annealing {
  public:
@@ -23,7 +23,7 @@ class Annealing {
   // Goes on where it stopped, until budget or stop() of the context end the search, no rewrite can be made, or about
   // `tries` graphs more were priced.
   void run(int64_t tries = std::numeric_limits<int64_t>::max());
-  // Budget or stop() said so.
+  // Budget or stop() returned true.
   bool ended() const { return stopped_; }
   // False where no rewrite can be made, from the unmodified graph or from the best.
   bool can_move() const { return chains_[0]->can_move(); }

@@ -28,7 +28,7 @@ class Chain {
   Chain(const State& start, cost::CostModel& cost, cost::CostModel& measured, int max_locations, double unit_us,
         double tolerance_us, Rng rng, Allowance may_try);
 
-  // `improved` is told of each graph that is better than all before.
+  // `improved` receives each graph that is better than all before.
   void run(int rounds, const std::function<void(const Walk::Mark&)>& improved);
   const Walk::Mark& best() const { return best_; }
   // What paid since the last call, minimised.

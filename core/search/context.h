@@ -15,12 +15,12 @@ class Context {
  public:
   Context(const Problem& problem, const Options& options);
 
-  // The unmodified graph. Its matches are those found before options.stop() said so.
+  // The unmodified graph. Its matches are those found before options.stop() returned true.
   StatePtr start();
   // False where budget or stop() ends the search; the reason is then noted.
   bool may_continue();
   // Rewrites of each of several states, in the order of `tried`, with their costs, by options.threads threads; those
-  // that do not apply are left out. Ends early, with what there is, where budget or stop() say so. How the budget is
+  // that do not apply are left out. Ends early, with what there is, where budget or stop() demand it. How the budget is
   // dealt out does not depend on the threads.
   std::vector<std::vector<Child>> evaluate(std::span<const StatePtr> states,
                                            std::span<const std::vector<rules::Rewrite>> tried);

@@ -1,5 +1,5 @@
-// Rewrites that belong together, told by the nodes that they concern: to be made again elsewhere, or without some of
-// them.
+// Rewrites that belong together, identified by the nodes that they concern: to be made again elsewhere, or without some
+// of them.
 #pragma once
 
 #include <optional>
@@ -32,12 +32,12 @@ struct Taken {
   std::shared_ptr<const Move> move;
   std::vector<graph::NodeId> added, changed;  // Walk::added(), Walk::changed()
 };
-// Walk::take(k), noted. Nothing where that says no.
+// Walk::take(k), noted. Nothing where that returns false.
 std::optional<Taken> take(Walk& walk, size_t k);
 // The same of the place where a rewrite stands now. Nothing where there is none.
 std::optional<Taken> take(Walk& walk, const rules::Rewrite& rewrite);
-// All rewrites of a trace, made from where the walk stands; fewer where `may_continue` says no. Throws Error where one
-// does not apply.
+// All rewrites of a trace, made from where the walk stands; fewer where `may_continue` returns false. Throws Error
+// where one does not apply.
 std::vector<Taken> play_trace(Walk& walk, const rules::Trace& trace, const std::function<bool()>& may_continue = {});
 Macro to_macro(std::span<const Taken> taken);
 

@@ -26,7 +26,7 @@ class RewriteAgain {
   // Goes on where it stopped, until budget or stop() of the context end the search, or about `tries` graphs more were
   // priced.
   void run(int64_t tries = std::numeric_limits<int64_t>::max());
-  // Budget or stop() said so.
+  // Budget or stop() returned true.
   bool ended() const { return ended_; }
   // False where there is nothing to do again: no rewrite of the unmodified graph, or none that the best graph came by.
   bool can_move() const { return !start_.places.empty() && best_.depth > 0; }

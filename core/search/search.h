@@ -64,7 +64,7 @@ void declare(OptionSink& sink, Options& options);
 enum class StopReason : uint8_t {
   finished,  // nothing left to try: greedy found no improvement, a queue is empty, no rule applies
   budget,    // options.budget matches (or options.expansions graphs) were tried
-  stopped,   // options.stop() said so
+  stopped,   // options.stop() returned true
 };
 std::string_view name(StopReason reason);
 

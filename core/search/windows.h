@@ -25,7 +25,7 @@ class Windows {
   void run(int64_t tries = std::numeric_limits<int64_t>::max());
   // Nothing is left to search, but for what adopt() brings.
   bool finished() const { return finished_; }
-  // Budget or stop() said so.
+  // Budget or stop() returned true.
   bool ended() const { return ended_; }
   const Walk::Mark& best() const { return best_; }
   // Goes on from another graph where that costs less: with small windows again, as far as it has not seen them.

@@ -170,7 +170,7 @@ struct AgreementCheck::Impl {
     for (const auto& [name, old] : runs->kept_outputs(set)) outputs_got[name] = got_of(old, now.at(name));
   }
 
-  // By the noise of that level, if any. False: noisy runs are needed before anything can be said.
+  // By the noise of that level, if any. False: noisy runs are needed before anything can be stated.
   bool compare(int set, std::optional<Noise> level) {
     bool suspicious = false;
     const Agreement saved = found;

@@ -16,8 +16,8 @@ struct EquivalenceOptions {
 };
 
 struct Equivalence {
-  // False: no error can be told (see reason): inputs, outputs or their types differ, or NaN or infinity stand in other
-  // places.
+  // False: no error can be stated (see reason): inputs, outputs or their types differ, or NaN or infinity stand in
+  // other places.
   bool comparable = true;
   std::string reason;
   double max_abs_error = 0;

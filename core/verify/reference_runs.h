@@ -67,7 +67,7 @@ class ReferenceRuns {
   std::map<Key, Kept>& inner(int set);
   std::map<std::string, Kept>& kept_outputs(int set);
   // Runs again with noise after every operator, twice a round, until there were so many rounds; inner() and
-  // kept_outputs() then tell how far it moves them at most. That of constants comes on top of that of operators. Throws
+  // kept_outputs() then show how far it moves them at most. That of constants comes on top of that of operators. Throws
   // Stopped at once where these runs would take longer than until the deadline.
   void add_noise(int set, Noise noise, int rounds = 1);
   // Errors of the graph's own outputs in single precision.

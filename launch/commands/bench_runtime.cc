@@ -1,4 +1,4 @@
-// Parts of rlgo bench about the times of a runtime: what they tell of measurements, of the formula, of groups.
+// Parts of rlgo bench about the times of a runtime: what they show of measurements, of the formula, of groups.
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"

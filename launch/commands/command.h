@@ -52,7 +52,7 @@ struct CommandDescription {
 bool asks_for_help(const std::vector<std::string>& arguments);  // --help or -h
 
 std::vector<Command> commands();  // those of this build, in the order of --help
-// Throws Error naming the nearest where there is none of this name, or saying that this build does not have it.
+// Throws Error naming the nearest where there is none of this name, or stating that this build does not have it.
 const Command& find_command(const std::string& name);
 
 int run_bench(Context& context);  // the subcommands; exit status

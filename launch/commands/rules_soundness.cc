@@ -41,7 +41,7 @@ int run_rules_soundness(const std::vector<std::string>& arguments) {
         onnx_io::export_graph(before, {}, stem.string() + "-before.onnx");
         onnx_io::export_graph(after, {}, stem.string() + "-after.onnx");
         ++written;
-      } catch (const Error&) {  // what ONNX cannot say
+      } catch (const Error&) {  // what ONNX cannot express
         std::filesystem::remove(stem.string() + "-before.onnx");
       }
     };

@@ -57,7 +57,7 @@ Outcome PaddedEnv::reset(uint64_t key) {
   return outcome();
 }
 
-// A graph that is larger than the arrays at its start would end every episode at once: told where it is made.
+// A graph that is larger than the arrays at its start would end every episode at once: reported where it is made.
 void PaddedEnv::take(mdp::Observation observation) {
   observation_ = std::move(observation);
   outgrown_ = observation_.node_op.size() > static_cast<size_t>(room_.nodes) ||

@@ -69,7 +69,7 @@ void check(RunConfig& c) {
     fail_usage("--env.frontier {}: agents with a world model begin at the unmodified graph; take --agent model-free",
                c.env.frontier);
   if (c.env.window > 0 && c.env.frontier <= 0)
-    fail_usage("--env.window {}: episodes in windows are a share of all (--env.frontier), which is 0", c.env.window);
+    fail_usage("--env.window {}: episodes in windows are a fraction of all (--env.frontier), which is 0", c.env.window);
   if (c.dream.actors > 0 && !c.has_world_model())
     fail_usage("--dream.actors {}: only the agents model-based and hybrid dream, not {}", c.dream.actors,
                name_of(c.agent, kAgents));

@@ -1,4 +1,5 @@
-// Everything that a run of `rlgo` (train and its relatives) can be told: the modules' options, and those of the wiring.
+// Everything that a run of `rlgo` (train and its relatives) can be given: the modules' options, and those of the
+// wiring.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,7 @@ struct RunConfig : Problem {
 void declare(Options& options, RunConfig& config);
 // Every option of a run with its value, for documents.
 Json options_json(RunConfig config);
-// What single options cannot tell: a graph is named, learners fit, ... Throws Error.
+// What single options cannot show: a graph is named, learners fit, ... Throws Error.
 void check(RunConfig& config);
 // What depends on the number of ranks. Throws Error.
 void check_ranks(const RunConfig& config, int ranks);

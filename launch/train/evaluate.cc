@@ -95,7 +95,7 @@ int run_evaluate(Context& context) {
   Options options;
   options.heading("Evaluate");
   options.text("checkpoint", evaluate.checkpoint, "run folder whose newest checkpoint is evaluated");
-  options.integer("episodes", evaluate.episodes, 1, 1000000, "episodes of each way of playing");
+  options.integer("episodes", evaluate.episodes, 1, 1000000, "episodes of each playing strategy");
   options.flag("world-model", evaluate.world_model,
                "also how well the world model predicts sampled episodes of its controller, and what dreams from their "
                "states return next to them, with and without each clip");

@@ -20,7 +20,7 @@ void check_target_of_run(const Options& options, const RunConfig& config, const 
   const bool known = std::ranges::find(names, runtime) != names.end();
   const auto refuse = [&](const char* option, const std::string& value) {
     fail(
-        "{}: its config.cfg asks to run '{}'; a command of a run folder is not run unless the command line says it "
+        "{}: its config.cfg asks to run '{}'; a command of a run folder is not run unless the command line gives it "
         "too: "
         "--{} '{}'",
         folder.string(), value, option, value);

@@ -27,12 +27,12 @@ std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedMo
                                          const std::shared_ptr<const rules::RuleSet>& rules,
                                          const std::shared_ptr<cost::CostModel>& cost, int count);
 
-// What the parts of a run's store say of it.
+// What the parts of a run's store show of it.
 replay::StoreHeader store_header(const RunConfig& config, mdp::ObservationSpec spec, const rules::RuleSet& rules);
 
 // The options of a run folder, for what the command line leaves open. A folder may be somebody else's: a measurer's
-// command, or a Python, that stands in its config.cfg is not run. Throws Error that names the folder and what to say on
-// the command line to run it all the same.
+// command, or a Python, that stands in its config.cfg is not run. Throws Error that names the folder and what to give
+// on the command line to run it all the same.
 void read_run_options(Options& options, RunConfig& config, const learner::RunFolder& folder);
 
 }  // namespace rlgo::launch

@@ -16,10 +16,10 @@ namespace rlgo::learner {
 class ActorRegistry {
  public:
   enum class State : uint8_t {
-    expected,  // has not said hello yet
+    expected,  // has not sent hello yet
     alive,
     lost,  // silent for too long
-    gone,  // said goodbye
+    gone,  // sent goodbye
   };
   struct Actor {
     State state = State::expected;
@@ -37,7 +37,7 @@ class ActorRegistry {
   void said_hello(int rank, comm::Hello hello) { at(rank).hello = std::move(hello); }
   void beat(int rank, const comm::Heartbeat& beat);
   void said_goodbye(int rank) { at(rank).state = State::gone; }
-  // Actors that are silent for longer than this become lost; returns those. One that has not said hello yet has
+  // Actors that are silent for longer than this become lost; returns those. One that has not sent hello yet has
   // kStartTimes as long: its process starts, and reads the model, on a machine where all do so at once. `longer_s`:
   // what is added for a rank; empty: nothing.
   static constexpr double kStartTimes = 5;
@@ -52,10 +52,10 @@ class ActorRegistry {
   std::vector<int> inference_ranks(const std::vector<int>& ranks) const;
   // Of all ranks, lost ones included.
   comm::InferenceCounts inference_counts() const;
-  // Living or expected actors on real environments; one that has not said hello yet counts as such.
+  // Living or expected actors on real environments; one that has not sent hello yet counts as such.
   int hoped_for() const;
-  // Whether every living actor on a real environment has told that it used up this permission. One that was silent for
-  // longer than `quiet_s` is not waited for (it may hang). False where no other is left.
+  // Whether every living actor on a real environment has reported that it used up this permission. One that was silent
+  // for longer than `quiet_s` is not waited for (it may hang). False where no other is left.
   bool all_exhausted(int64_t version, int64_t quota_steps, double quiet_s) const;
   const Actor& actor(int rank) const { return actors_.at(static_cast<size_t>(rank)); }
   bool any_gone() const { return !in(State::gone).empty(); }

@@ -40,7 +40,7 @@ class Aggregator {
   comm::Handlers handlers();
   // Sends on what has waited long enough. To be called often.
   void tick();
-  // Whether every actor that was heard has said goodbye, or goes another way now.
+  // Whether every actor that was heard has sent goodbye, or goes another way now.
   bool alone() const { return present_.empty(); }
   // At the end: passes on until it is alone, at most `max_s` seconds; then all has left for rank 0.
   void drain(double max_s);

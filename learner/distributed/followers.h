@@ -42,7 +42,7 @@ class LeaderAlgorithm : public Algorithm {
   void tend();
   // At the end of the run: the followers end, and this learner leaves the group with them.
   void stop(const std::string& reason);
-  // What each told after the last update, by place; the leader's own too.
+  // What each reported after the last update, by place; the leader's own too.
   const std::vector<FollowerReport>& reports() const { return reports_; }
   const LearnerGroup& group() const { return *group_; }
 
@@ -63,7 +63,7 @@ class LeaderAlgorithm : public Algorithm {
   Stopwatch since_beat_;
 };
 
-// A follower's side: follows `ranks`' first, the leader, until it says stop. Returns the reason. Throws comm::NoAnswer
+// A follower's side: follows `ranks`' first, the leader, until it sends stop. Returns the reason. Throws comm::NoAnswer
 // where the leader is silent for `timeout_s`, and what an update throws, of which the other ranks hear first.
 std::string follow(comm::Mailbox& mailbox, const std::vector<int>& ranks, Algorithm& algorithm, const Inspect& inspect,
                    double timeout_s);

@@ -103,7 +103,7 @@ void LearnerGroup::send_shares(const std::vector<int>& places,
   }
   // What sums on a GPU does not look after the mailbox.
   if (gpu_ && !mailbox_->flush(timeout_s_, ranks_))
-    throw comm::NoAnswer("a learner does not take its share of the data");
+    throw comm::NoAnswer("a learner does not take its part of the data");
 }
 
 std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<mdp::Trajectory> trajectories,

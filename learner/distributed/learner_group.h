@@ -16,7 +16,7 @@
 namespace rlgo::learner {
 
 // All members call the same functions in the same order. Each throws comm::NoAnswer where a member is silent for too
-// long, and Error where one has said that it ends.
+// long, and Error where one has reported that it ends.
 class LearnerGroup {
  public:
   // One learner alone: every sum is its own.

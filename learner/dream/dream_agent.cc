@@ -19,7 +19,7 @@ constexpr double kGateMemory = 0.7;  // of the running reward correlation, per e
 // rate.
 constexpr double kOnPolicyProgress = 0.5;
 constexpr double kFirstSigma = 0.1;         // of CMA-ES, as Ha and Schmidhuber's
-constexpr int64_t kDreamsOfACandidate = 8;  // that say what it is worth
+constexpr int64_t kDreamsOfACandidate = 8;  // that show what it is worth
 
 // The encoder of a model-free run's newest checkpoint.
 void adopt_encoder(const std::string& run, nets::WorldModel& world) {

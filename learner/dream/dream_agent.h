@@ -113,7 +113,7 @@ class DreamAgent : public Algorithm {  // world model and controller
   int64_t refused_ = 0;                     // epochs of dreaming that did not take place
   double reward_correlation_ = 0;           // running, on held-out episodes; hybrid's gate
   std::optional<replay::Sampler> sampler_;  // of the store, once it was needed
-  std::set<std::string> broken_parts_;      // of the store, told already
+  std::set<std::string> broken_parts_;      // of the store, reported already
 };
 
 }  // namespace rlgo::learner

@@ -1,4 +1,5 @@
-// Does a dream keep its promises? What a world model and its dreams say of real episodes, next to what came of them.
+// Does a dream keep its promises? What a world model and its dreams predict of real episodes, next to what came of
+// them.
 #pragma once
 
 #include <memory>

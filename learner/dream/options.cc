@@ -13,7 +13,7 @@ void declare(OptionSink& o, WorldTrainerOptions& trainer) {
   o.number("wm.lr", trainer.learning_rate, 0, 1, "learning rate at the start", true);
   o.number("wm.lr-end", trainer.learning_rate_end, 0, 1, "learning rate at the end of a polynomial decay of degree 2");
   o.number("wm.max-grad-norm", trainer.max_grad_norm, 0, 1e9, "clip of the gradient's norm; 0: off");
-  o.number("wm.holdout", trainer.holdout, 0, 0.5, "share of episodes that are kept for measuring");
+  o.number("wm.holdout", trainer.holdout, 0, 0.5, "fraction of the episodes that are kept for measuring");
   o.number("wm.reward-weight", trainer.reward_weight, 0, 1e6, "weight of the reward loss");
   o.number("wm.terminal-weight", trainer.terminal_weight, 0, 1e6, "weight of the terminal loss");
   o.number(
@@ -52,7 +52,7 @@ void declare_world(OptionSink& o, DreamAgentOptions& agent) {
   o.text("wm.store", agent.store, "--wm.data store: rollouts of another run; none: this run's own");
   o.integer("wm.store-steps", agent.store_steps, 1, kNoLimit, "--wm.data store: steps drawn per epoch");
   o.number("wm.share", agent.share, 0.01, 0.99,
-           "model-based: share of the run in which random play trains the world model");
+           "model-based: fraction of the run in which random play trains the world model");
   o.flag("wm.play-noop", agent.play_noop, "random play may draw NO-OP, which ends an episode after few steps");
   o.flag("wm.on-policy", agent.on_policy,
          "model-based: the world model learns from evaluations, too, which are the controller's own episodes");
@@ -79,11 +79,11 @@ void declare_dream(OptionSink& o, DreamAgentOptions& agent) {
 
 void declare_hybrid(OptionSink& o, DreamAgentOptions& agent) {
   o.heading("Hybrid");
-  o.number("hybrid.warmup", agent.warmup, 0, 1, "share of the run that is played at random, for the world model");
+  o.number("hybrid.warmup", agent.warmup, 0, 1, "fraction of the run that is played at random, for the world model");
   o.number("hybrid.threshold", agent.threshold, -1, 1,
            "correlation of predicted and real rewards on held-out episodes from which dreams are learned from");
   o.number("hybrid.real-share", agent.real_share, 0.01, 1,
-           "least share of real steps in what the controller learns from");
+           "least fraction of real steps in what the controller learns from");
   o.integer("hybrid.length", agent.branch_length, 1, 1000000, "steps of a dream that branches from a real state");
 }
 

@@ -206,7 +206,7 @@ void WorldTrainer::learn(Batch& batch, Sums& sums) {
   }
 }
 
-// The head measures; what depends on it is told to all.
+// The head measures; what depends on it is sent to all.
 WorldScore WorldTrainer::score_at_head(std::span<const mdp::Trajectory* const> unseen) {
   WorldScore result;
   if (group_->place() == 0) result = score(unseen);

@@ -28,7 +28,7 @@ class LossInputs;
 class Pass;
 struct Transitions;
 
-// Means over the minibatches of an update, unless said otherwise.
+// Means over the minibatches of an update, unless stated otherwise.
 struct UpdateStats {
   int64_t transitions = 0, minibatches = 0, skipped = 0;            // skipped: gradients were not finite, no step taken
   bool early_stop = false;                                          // by target_kl

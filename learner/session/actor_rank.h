@@ -23,7 +23,7 @@ struct ActorRank {
   std::function<bool()> should_stop;
 };
 
-// To the end. Returns the exit status. A failure is told to rank 0, then thrown.
+// To the end. Returns the exit status. A failure is reported to rank 0, then thrown.
 int run(ActorRank part);
 
 }  // namespace rlgo::learner

@@ -12,7 +12,7 @@
 namespace rlgo::learner {
 
 // An aggregator and its store, whose parts carry the rank as the writer's number. The store is opened once rank 0 has
-// told where the run is.
+// informed where the run is.
 class NodeMessages {
  public:
   NodeMessages(comm::Mailbox& mailbox, replay::StoreHeader header, replay::WriterOptions options);
@@ -21,7 +21,7 @@ class NodeMessages {
   void open(const comm::Welcome& welcome);
   // To be called often. Throws what the store met.
   void tick();
-  // Once this actor has said goodbye: waits some seconds for the others', then closes the store.
+  // Once this actor has sent goodbye: waits some seconds for the others', then closes the store.
   void end();
   // The same after a failure of this actor, whose error counts more than one of the store here.
   void leave() noexcept;

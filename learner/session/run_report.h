@@ -16,7 +16,7 @@ struct RunReport {
   const RunFolder& folder;  // of this graph's results
   const optimise::LoadedModel& model;
   std::shared_ptr<const rules::RuleSet> rules;
-  cost::CostModel* cost;  // prices single operators; null where that cannot be told any more
+  cost::CostModel* cost;  // prices single operators; null where that cannot be known any more
   std::string graph;      // as --graph named it
   std::string cost_kind;  // "measured", where there is no `cost`
   std::string target;     // runtime

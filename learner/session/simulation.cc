@@ -68,7 +68,7 @@ class PlayedActor {
     });
     others_ = aggregator_->handlers();
   }
-  // False once rank 0 has said stop.
+  // False once rank 0 has sent stop.
   bool turn(double now_s) {
     while (const auto message = mailbox_.take()) read(*message);
     if (aggregator_) aggregator_->tick();

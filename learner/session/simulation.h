@@ -1,6 +1,6 @@
 // Rank 0 of a large run without the large run: the real loop, mailbox and rollout store, against actors that are
 // played. Each of these sends recorded episodes at a given rate, with its own rank and numbers, within the quota that
-// rank 0 grants; it says hello, gives heartbeats, takes weights. Messages go through memory, so what MPI itself takes
+// rank 0 grants; it sends hello, gives heartbeats, takes weights. Messages go through memory, so what MPI itself takes
 // is not in the numbers; nor is learning: the algorithm decodes what it is given, and no more.
 #pragma once
 

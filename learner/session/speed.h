@@ -1,5 +1,5 @@
-// How fast the parts of a run are: environment, policy, learner, dreams. By the thread's processor time where not told
-// otherwise.
+// How fast the parts of a run are: environment, policy, learner, dreams. By the thread's processor time where not
+// stated otherwise.
 #pragma once
 
 #include <cstdint>

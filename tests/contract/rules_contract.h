@@ -1,5 +1,5 @@
-// The contract of rewrite rules: wherever a rule is said to apply, applying it succeeds and the new graph computes the
-// same.
+// The contract of rewrite rules: wherever a rule is stated to apply, applying it succeeds and the new graph computes
+// the same.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ struct Effort {
   int wild_attempts = 0;  // where those do not suffice: floating-point ones of core/rulegen/check/wild_instance.h
 };
 
-// Of another type, or with extents of zero, kernels have no say.
+// Of another type, or with extents of zero, kernels do not count.
 inline bool runs_in_double(const graph::Graph& graph) {
   for (const graph::NodeId id : graph.order()) {
     for (const auto& type : graph.node(id).info->outputs) {

@@ -1,4 +1,4 @@
-// The real cuDNN plug-in over stand-ins for CUDA, cuDNN and cuBLASLt that compute what their descriptors say.
+// The real cuDNN plug-in over stand-ins for CUDA, cuDNN and cuBLASLt that compute what their descriptors state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -218,7 +218,7 @@ TEST(ActorLoop, ChangesItsRoute) {
   options.via = 1;
   actors::ActorLoop actor(two, *envs, policy, options);
   EXPECT_TRUE(one.take(Tag::hello));
-  one.send(2, Tag::route, encode(comm::Route{}));  // only rank 0 may say so
+  one.send(2, Tag::route, encode(comm::Route{}));  // only rank 0 may decide it
   actor.turn();
   EXPECT_FALSE(zero.take());
   zero.send(2, Tag::route, encode(comm::Route{}));

@@ -17,7 +17,7 @@
 namespace rlgo::learner {
 namespace {
 
-// Of rank 1, 2, ... the last one decides for the others, unless it is `silent`: then it says hello, and no more.
+// Of rank 1, 2, ... the last one decides for the others, unless it is `silent`: then it sends hello, and no more.
 struct Job {
   explicit Job(int size, bool is_silent = false) : ranks(size), silent(is_silent) {
     options.epochs = 5;

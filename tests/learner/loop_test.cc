@@ -229,7 +229,7 @@ TEST(ActorRegistry, LivesOfAnActor) {
   EXPECT_TRUE(registry.any_gone());
 }
 
-// Actors in threads of their own. `silent` says hello and no more.
+// Actors in threads of their own. `silent` sends hello and no more.
 struct Threads {
   explicit Threads(int ranks) : comms(comm::local_comms(ranks)) {
     options.epochs = 5;

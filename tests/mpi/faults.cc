@@ -38,7 +38,7 @@ class FaultyEnv : public PathToy {
 
 struct Seen {
   std::map<int, int64_t> episodes;  // finished, by rank
-  int lines = 0;                    // that tell of the fault
+  int lines = 0;                    // that report the fault
   int epochs_after = -1;            // epochs since the first such line
   bool finite = true;
 };

@@ -13,7 +13,7 @@ struct World {
   int size() const { return comm.size(); }
   // Waits for all ranks and drops every message from before.
   void meet() {
-    // A loop that still runs at rank 0 would swallow what the others say: they wait until it has ended.
+    // A loop that still runs at rank 0 would swallow what the others send: they wait until it has ended.
     for (int to = 1; rank() == 0 && to < size(); ++to) mailbox.send(to, comm::Tag::stats, "ended");
     if (rank() != 0) wait_for(comm::Tag::stats, 0);
     for (int to = 0; to < size(); ++to) mailbox.send(to, comm::Tag::stats, "here");

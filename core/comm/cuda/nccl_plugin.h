@@ -20,7 +20,7 @@ struct RlgoNcclPlugin {
   int (*begin_init)(const char id[kRlgoNcclIdBytes], int rank, int size, int device, void** group, char* error,
                     size_t error_size);
   // data: `count` floats, or doubles where `is_double`, on the group's device. Waits on the device for what its default
-  // stream was given so far. May be called from any thread, but only when poll_begun says done.
+  // stream was given so far. May be called from any thread, but only when poll_begun reports completion.
   int (*begin_sum)(void* group, void* data, size_t count, int is_double, char* error, size_t error_size);
   // Whether what begin_init or begin_sum began is in the device's hands (the first sums connect the ranks). From the
   // thread that began it.

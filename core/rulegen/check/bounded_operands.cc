@@ -64,7 +64,7 @@ int64_t BoundedChooser::window() {
   return all[static_cast<size_t>(pick(static_cast<int64_t>(all.size())))];
 }
 
-// How many axes windows have: as the rule's lists say or an operand has, else two, or one to three where tensors of
+// How many axes windows have: as the rule's lists state or an operand has, else two, or one to three where tensors of
 // many axes are asked for. All windows of an instance have equally many.
 void BoundedChooser::choose_axes(const Draft& draft) {
   if (const size_t axes = rules::window_axes(draft); axes != 0) axes_ = axes;

@@ -17,7 +17,7 @@ bool compare(const graph::Graph& left, const graph::Graph& right, const CheckOpt
   const Comparison comparison(left, right);
   const std::string why = result.why;
   if (!comparison.in_field(options.seeds, seed, result)) return false;
-  const bool rounded = result.why != why;  // nothing found, nothing said
+  const bool rounded = result.why != why;  // nothing found, nothing reported
   const bool enough = result.exact + result.by_z3 + result.inexact >= options.exact_instances;
   ++result.instances;
   if (enough && !rounded) return true;

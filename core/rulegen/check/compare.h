@@ -14,9 +14,9 @@ class Comparison {
   // Throws Error where the numbers of outputs differ.
   Comparison(const graph::Graph& left, const graph::Graph& right);
 
-  // One evaluation of both sides in the prime ring; drawn again where an order was too near to tell, or values were
+  // One evaluation of both sides in the prime ring; drawn again where an order was too near to decide, or values were
   // equal but for rounding. False where the verdict is settled: into `result` goes a counterexample, or why nothing can
-  // be said.
+  // be stated.
   bool in_field(Draw draw, CheckResult& result) const;
   // in_field for so many seeds, number 1 with 90 % negative numbers.
   bool in_field(int seeds, uint64_t seed, CheckResult& result) const;

@@ -1,6 +1,6 @@
 // Which elements of inputs and weights each output element is computed from, as the operators are written: 0 * x is
 // computed from x. Two sides of an equation that are computed from different elements are equal only where those
-// elements have values: x * 0 = 0 is false at x = 1 / 0. Axioms say so by total(?x); this finds where they must.
+// elements have values: x * 0 = 0 is false at x = 1 / 0. Axioms state this by total(?x); this finds where they must.
 #pragma once
 
 #include <cstdint>

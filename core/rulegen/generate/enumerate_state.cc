@@ -14,7 +14,7 @@ namespace {
 constexpr int kRoleCount = static_cast<int>(kRoles.size());
 int role_index(char role) { return static_cast<int>(kRoles.find(role)); }
 
-// Contents of the free variables are streams of their own; those of constants are what they say.
+// Contents of the free variables are streams of their own; those of constants are what they state.
 void fill(const Variable& variable, uint64_t stream, const TinyShape& shape, Tiny* out) {
   for (int i = 0; i < shape.elements(); ++i) {
     out[i] = variable.constant < 0 ? random_tiny(stream, static_cast<uint64_t>(i))

@@ -1,5 +1,5 @@
 // The generator's own evaluator: the operators that it enumerates, over the prime field, on tensors of a few elements.
-// It exists for speed (no attribute maps, no allocation); what the operators mean is said by
+// It exists for speed (no attribute maps, no allocation); what the operators mean is stated by
 // core/rulegen/semantics/eval.h, and a test compares the two.
 #pragma once
 

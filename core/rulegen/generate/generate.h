@@ -23,12 +23,12 @@ struct GenerateOptions {
   int threads = 1;
   uint64_t memory_bytes = uint64_t{4} << 30;  // of the tables
   std::filesystem::path state;                // folder for what is done of each family, taken up again; "" for none
-  bool derive = true;                         // drop what two applications of kept rules say, where no more expensive
+  bool derive = true;                         // drop what two applications of kept rules do, where no more expensive
   bool prove = true;
   std::vector<std::string> activations{"gelu"};  // what is written for the activation that stands for all
   int activation_ops = 0;  // where a side has more operators, only the first of them is written; 0: no bound
   std::shared_ptr<const AxiomSet> axioms;
-  std::shared_ptr<const rules::RuleSet> known;       // rules that say the same in one application are left out
+  std::shared_ptr<const rules::RuleSet> known;       // rules that do the same in one application are left out
   std::function<void(const std::string&)> explain;   // one line for each pruned pair, in a fixed order
   std::function<bool(const std::string&)> progress;  // a line; false: stop
 };

@@ -43,7 +43,7 @@ void drop_narrower(GenerateReport& report) {
 
 namespace {
 
-// The operators of both sides, sorted: rules that say the same have the same ones.
+// The operators of both sides, sorted: rules that do the same have the same ones.
 std::string operators_of(const rules::CompiledRule& rule) {
   std::vector<std::string> left, right;
   for (const auto& node : rule.left) left.emplace_back(ops::name(node.op));
@@ -137,11 +137,11 @@ std::string to_text(const GenerateReport& report) {
     text += fmt::format("; kept {}\n", f.fates[0] - f.special);
     text += fmt::format(
         "  directed rules {}: proved {} ({} repeated once written, {} known already), unproved {}, the language cannot "
-        "say {}; {:.1f} s\n",
+        "express {}; {:.1f} s\n",
         f.directed, f.proved, f.repeated, f.known, f.unproved, f.unsayable, f.prove_s);
     if (const auto settled = f.proved + f.unproved + f.unsayable; settled < f.directed)
       text += fmt::format("  {} not tried: stopped\n", f.directed - settled);
-    if (f.proofs_resumed > 0) text += fmt::format("  {} settled by an earlier run\n", f.proofs_resumed);
+    if (f.proofs_resumed > 0) text += fmt::format("  {} decided by an earlier run\n", f.proofs_resumed);
   }
   return text;
 }

@@ -146,7 +146,7 @@ const char* name(Fate fate) {
 const char* meaning(Fate fate) {
   static constexpr const char* kMeanings[] = {"kept",
                                               "one graph with its inputs named differently",
-                                              "neither side can be found in a graph and says enough to write the other",
+                                              "neither side can be found in a graph and has enough to write the other",
                                               "its outputs fall into parts that are rules of their own",
                                               "both sides share a part, and what is left is equal without it",
                                               "equal up to the order of sums and products",

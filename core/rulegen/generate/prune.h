@@ -1,4 +1,4 @@
-// Which candidates say nothing new.
+// Which candidates add nothing new.
 #pragma once
 
 #include <array>

@@ -54,7 +54,7 @@ struct KeptRules::Impl {
     return sum;
   }
 
-  // Does the rule say this pair? Values of both sides' tensors are given.
+  // Does the rule express this pair? Values of both sides' tensors are given.
   bool says(const Directed& rule, const Sketch& left, const Sketch& right, const SketchHashes& a,
             const SketchHashes& b) const {
     if (rule.left.outputs.size() != left.outputs.size()) return false;

@@ -89,7 +89,7 @@ std::optional<std::string> most_general(const Family& family, const Candidate& p
   RuleStyle style;
   auto best = text_of(style);
   if (!best || !holds(*best)) {
-    style.windows = 2;  // some can only be said with names for the pads
+    style.windows = 2;  // some can only be expressed with names for the pads
     best = text_of(style);
     if (!best || !holds(*best)) return std::nullopt;
   }

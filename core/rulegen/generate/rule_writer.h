@@ -22,7 +22,7 @@ struct RuleStyle {
   bool operator==(const RuleStyle&) const = default;
 };
 
-// The rule that turns the source into the target. Nothing where the language cannot say it (an extent that the left
+// The rule that turns the source into the target. Nothing where the language cannot express it (an extent that the left
 // side does not bind), or where the source cannot be found. activation: the word written for gelu, which stands for any
 // function of one number.
 std::optional<std::string> rule_text(const Family& family, const Candidate& pair, const SymbolicPair& symbols,

@@ -11,7 +11,7 @@
 
 namespace rlgo::rulegen {
 
-// Thrown where the language cannot say it; caught by rule_text().
+// Thrown where the language cannot express it; caught by rule_text().
 struct Unsayable {};
 
 class RuleWriter {  // of one pair in one style

@@ -1,4 +1,4 @@
-// What is known about axioms: checked at every small instance, used in which proofs, told from their mutants.
+// What is known about axioms: checked at every small instance, used in which proofs, distinguished from their mutants.
 #pragma once
 
 #include <cstdint>

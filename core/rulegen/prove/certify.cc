@@ -97,7 +97,7 @@ class Query {
     solver_.add(z3::implies(literal, fact));
     literals_.emplace_back(number, literal);
   }
-  // Terms of a commutative operator are said to be equal with their operands exchanged.
+  // Terms of a commutative operator are taken to be equal with their operands exchanged.
   z3::expr term(TermId t) {
     if (const auto held = terms_.find(t); held != terms_.end()) return held->second;
     const Node& node = graph_.node(t);

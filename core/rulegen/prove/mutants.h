@@ -1,4 +1,4 @@
-// Mutants of axioms: what an axiom would say with one mistake in it. Validation that lets many of them pass is no
+// Mutants of axioms: what an axiom would state with one mistake in it. Validation that lets many of them pass is no
 // validation (mutation testing, DeMillo, Lipton and Sayward 1978).
 #pragma once
 

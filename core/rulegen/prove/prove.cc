@@ -92,7 +92,7 @@ class Prover {
     return scope;
   }
 
-  // Both sides of this case, all that its conditions and shapes say assumed. False: the case cannot arise.
+  // Both sides of this case, all that its conditions and shapes state assumed. False: the case cannot arise.
   bool build() {
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       budget_.spend(kBuildSteps);
@@ -104,7 +104,7 @@ class Prover {
       if (!sides()) return false;
       if (!facts_.take_changed()) return true;
     }
-    throw Untranslatable("the conditions on extents do not settle");
+    throw Untranslatable("the conditions on extents do not decide");
   }
 
   // Whether what is replaced and what replaces it are joined along one axis, see LeftPlan::around.
@@ -332,7 +332,7 @@ Proof prove(const rules::CompiledRule& claimed, const AxiomSet& axioms, const Pr
   text.proof = "unproved";
   const rules::CompiledRule rule = rules::compile(std::move(text));
   Proof proof = Prover(rule, axioms, options).run();
-  // Windows of a single axis, say.
+  // Windows of a single axis, for example.
   if (proof.cases == 0 && !proof.stopped && !options.all_windows && rules::has_windows(rule)) {
     options.all_windows = true;
     proof = Prover(rule, axioms, options).run();

@@ -46,7 +46,7 @@ struct Symbols {
   }
 };
 
-// Nothing with *none: certainly no value; without: cannot tell.
+// Nothing with *none: certainly no value; without: cannot decide.
 std::optional<ExtentId> Symbols::combine(Fn op, Int a, Int b, bool* none) const {
   Facts& facts = world.logic.facts;
   switch (op) {

@@ -17,9 +17,9 @@ struct World {
   }
 };
 
-// Output shapes of `op`. misfit: certainly does not fit (or contradicts the assumptions); unknown: cannot be told, or
-// the operator is not one that the prover reads. Axes and permutations must be numbers. All tensors are taken to be of
-// one floating-point type.
+// Output shapes of `op`. misfit: certainly does not fit (or contradicts the assumptions); unknown: cannot be decided,
+// or the operator is not one that the prover reads. Axes and permutations must be numbers. All tensors are taken to be
+// of one floating-point type.
 Fit infer(World& world, ops::Op op, const Params& params, std::span<const Shape> inputs, std::vector<Shape>& outputs);
 
 // Broadcast of two shapes, with its demands.

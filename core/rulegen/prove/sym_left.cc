@@ -16,7 +16,7 @@ using rules::Operand;
 namespace {
 void need(Fit fit, const std::string& what) {
   if (fit == Fit::misfit) throw Impossible();
-  if (fit == Fit::unknown) throw Untranslatable("cannot tell the shape of " + what);
+  if (fit == Fit::unknown) throw Untranslatable("cannot infer the shape of " + what);
 }
 }  // namespace
 

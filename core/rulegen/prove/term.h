@@ -13,7 +13,7 @@
 
 namespace rlgo::rulegen::sym {
 
-// A value of the rule language. `none`: it certainly has no value; `open`: the prover cannot tell.
+// A value of the rule language. `none`: it certainly has no value; `open`: the prover cannot decide.
 struct Value {
   enum class Kind : uint8_t { none, open, truth, extent, real, list, word };  // see the fields
   Kind kind = Kind::none;

@@ -15,7 +15,7 @@ struct TrueMutant {
 };
 
 // The list that lies next to a file of axioms: axioms.mutants for axioms.rules, one line "AXIOM ... | NUMBER | MISTAKE
-// | REASON" each; blank lines and lines that begin with # say nothing. Empty where there is no such file. Throws Error
+// | REASON" each; blank lines and lines that begin with # are ignored. Empty where there is no such file. Throws Error
 // "FILE:LINE: ..." for a line of another form.
 std::vector<TrueMutant> true_mutants_beside(const std::string& axioms_file);
 

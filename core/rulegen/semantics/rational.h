@@ -1,4 +1,4 @@
-// Exact fractions that tell when they grow too large.
+// Exact fractions that report when they grow too large.
 #pragma once
 
 #include <cstdint>

@@ -109,7 +109,7 @@ class PrimeRing {
     int count_ = 0;
   };
 
-  // Draw other inputs: an order was asked of numbers that are too near to tell apart but not equal.
+  // Draw other inputs: an order was asked of numbers that are too near to distinguish but not equal.
   bool ambiguous() const { return ambiguous_; }
 
  private:

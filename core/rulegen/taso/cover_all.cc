@@ -79,7 +79,7 @@ class Judge {
   const AxiomSet& axioms_;
   const CoverAllOptions& options_;
   std::atomic<size_t> next_{0};
-  std::mutex mutex_;  // what is said, counts and failure
+  std::mutex mutex_;  // what is reported, counts and failure
   CoverCounts counts_;
   std::exception_ptr failure_;
 };

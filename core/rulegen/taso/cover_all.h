@@ -39,12 +39,12 @@ CoverCounts cover_all(const std::vector<TasoRule>& rules, const std::shared_ptr<
 // One line. `known`: rules that were known, `seconds`: what it took.
 std::string to_text(const CoverCounts& counts, int known, double seconds);
 
-// TASO's rules as the text of a rule file, unproved. `say` is told of each rule that is left out, and why.
+// TASO's rules as the text of a rule file, unproved. `say` receives each rule that is left out, and why.
 struct ImportedRules {
   std::string text;
   int rules = 0, reversed = 0, left_out = 0;
 };
-// Rules that the language cannot say are left out.
+// Rules that the language cannot express are left out.
 ImportedRules import_rules(const std::vector<TasoRule>& rules, const std::function<void(const std::string&)>& say);
 
 }  // namespace rlgo::rulegen

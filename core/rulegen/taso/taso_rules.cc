@@ -20,7 +20,7 @@ using Pairs = TasoPairs;
 struct Unsayable {
   std::string why;
 };
-// As Unsayable, but the opposite direction can perhaps be said.
+// As Unsayable, but the opposite direction can perhaps be expressed.
 struct NotOnLeft {
   std::string why;
 };

@@ -10,7 +10,7 @@ namespace rlgo::rulegen {
 struct TasoRule {
   std::string name;       // taso-NNN, its number; taso-NNN-1, -2 where it is two rules with nothing in common
   std::string source;     // its line, without number and counts
-  std::string text;       // in the language of core/rules/parser.h; "" where that cannot say it
+  std::string text;       // in the language of core/rules/parser.h; "" where that cannot express it
   std::string unsayable;  // then: why
   // The left side reads a constant that no condition can ask for (an identity kernel), or falls into parts that share
   // no tensor: `text` is the rule from right to left, the same claim about values, but another rewrite.
@@ -30,10 +30,10 @@ struct TasoRule {
 std::vector<TasoRule> read_taso(std::string_view text, const std::string& file_name);
 
 // The same from TASO's own format, the protobuf file graph_subst.pb that its generator writes and its optimiser loads
-// (message RuleCollection of its rules.proto); rule k of the file is taso-00k. What the terms above cannot say (VALID,
-// strides, even kernels, batch norm, an activation inside a matrix product) makes a rule without text that reports so.
-// Throws Error "FILE: place: reason" where the bytes are no such message, a required field is missing, a reference
-// leads nowhere, or there is no rule.
+// (message RuleCollection of its rules.proto); rule k of the file is taso-00k. What the terms above cannot express
+// (VALID, strides, even kernels, batch norm, an activation inside a matrix product) makes a rule without text that
+// reports so. Throws Error "FILE: place: reason" where the bytes are no such message, a required field is missing, a
+// reference leads nowhere, or there is no rule.
 std::vector<TasoRule> read_taso_protobuf(std::string_view bytes, const std::string& file_name);
 
 }  // namespace rlgo::rulegen

@@ -29,7 +29,7 @@ struct State {
   std::atomic<int> abandoned = 0, destroyed = 0;
   // Faults.
   std::string begin_init_fails;
-  int busy_begins = 0;       // polls after begin_sum that say "under way", as where the first sum connects
+  int busy_begins = 0;       // polls after begin_sum that report "under way", as where the first sum connects
   std::string fault_in_sum;  // what poll_sums reports for a rank that is gone
   int local_fault_of = -1;   // the member whose sum fails on its own device
   bool abort_waits = false;

@@ -1,4 +1,4 @@
-// Residuals that were planted are found again, and what is uncertain is said to be.
+// Residuals that were planted are found again, and what is uncertain is reported as such.
 #include "core/cost/residual.h"
 
 #include <gtest/gtest.h>

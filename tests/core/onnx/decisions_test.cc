@@ -157,7 +157,7 @@ TEST(Decisions, SumsThatTakeAwayWhatTheyAddAre) {
   EXPECT_THAT(ops("s = Add(x, b) r = Add(s, b) m = Mul(b, two) y = Add(r, m)"), Not(HasSubstr("fixed")));
 }
 
-// What a token may look at, as transformers say it: of scores + m * 3e38 - 3e38 only the mask would be left.
+// What a token may look at, as transformers express it: of scores + m * 3e38 - 3e38 only the mask would be left.
 TEST(Decisions, MasksAreNotMultipliedOut) {
   std::string weights =
       "float one = {1.0}, float ten = {10.0}, float big = {-10000.0}, float huge = {3.0e38}, "

@@ -145,7 +145,7 @@ class Opener {
     return false;
   }
 
-  // Ways to say a reshape without the sizes that are open.
+  // Ways to express a reshape without the sizes that are open.
   static std::vector<ops::Attrs> relative(const ops::TensorType& input, const ops::Shape& wanted) {
     Ints items(wanted.begin(), wanted.end());
     for (int64_t d = 0; d < std::min<int64_t>(input.rank(), std::ssize(items)); ++d) {

@@ -11,7 +11,7 @@
 namespace rlgo::optimise {
 namespace {
 
-// 200 graphs of 12 features. Times are what prices say, but for two features that they get wrong; graph 137 is far
+// 200 graphs of 12 features. Times are what prices predict, but for two features that they get wrong; graph 137 is far
 // faster than its sum. Ten others are as far from what is known, for nothing.
 struct Planted {
   Acquisition acquisition;
@@ -88,7 +88,7 @@ TEST(Acquisition, OneLuckyTimeIsNotBelieved) {
   EXPECT_NEAR(acquisition.incumbent(), 0.895, 0.002);
 }
 
-// Nothing is known of "b", so its bound is far lower; the first time is of what prices say is the fastest.
+// Nothing is known of "b", so its bound is far lower; the first time is of what prices predict is the fastest.
 TEST(Acquisition, BeginsWithTheCheapestNotTheStrangest) {
   Acquisition acquisition;
   const size_t strange = acquisition.offer(0.9, {{"b", 5}}), cheap = acquisition.offer(0.8, {{"a", 0.1}});

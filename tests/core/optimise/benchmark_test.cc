@@ -68,7 +68,7 @@ TEST(Benchmark, EndsWhereFurtherProcessesWouldShowNothing) {
   EXPECT_EQ(measured(0.5, 0.01, kEndless).processes, 4);
 }
 
-// LibTorch runs in rlgo's own process: loads take the part of processes, and that is said.
+// LibTorch runs in rlgo's own process: loads take the part of processes, and that is reported.
 TEST(Benchmark, ARuntimeWithoutProcessesIsMeasuredLoadByLoad) {
   class Within : public DrawnRuntime {
     using DrawnRuntime::DrawnRuntime;

@@ -24,7 +24,7 @@ struct Fixture {
   double left_s = 1e9;
   std::vector<std::pair<uint64_t, double>> asked;  // graphs that were timed, and against what
 
-  // The fewer operators the faster, whatever prices say.
+  // The fewer operators the faster, whatever prices predict.
   double time(const graph::Graph& graph) {
     if (++timed <= fails) fail("the runtime does not know it");
     return static_cast<double>(graph.size()) / static_cast<double>(model.graph.size());

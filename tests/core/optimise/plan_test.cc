@@ -25,7 +25,7 @@ TEST(TimePlan, WhatMustFollowIsTakenFromSearchingAndComparisons) {
   EXPECT_DOUBLE_EQ(plan.timing_s, 3 + 0.35 * 4);
 }
 
-// What is found late makes the command longer than it was told; nothing at all would help nobody.
+// What is found late makes the command longer than it was given; nothing at all would help nobody.
 TEST(TimePlan, WhereChecksCutSearchingItGoesOnUntilSomethingIsFound) {
   EXPECT_DOUBLE_EQ(make_plan(10, 2, 7, 1).late_s, 8.5);
   EXPECT_DOUBLE_EQ(make_plan(10, 2, 7, 4).late_s, 6);

@@ -220,7 +220,7 @@ TEST(Options, OldNamesAreReadWithANotice) {
   EXPECT_EQ(c.table, "a.tsv");  // the command line wins by any name
   EXPECT_THAT(c.options.notice(), testing::AllOf(HasSubstr("command line: costs is now cost.table"),
                                                  HasSubstr("old.cfg: costs is now cost.table")));
-  EXPECT_EQ(c.options.notice(), "");  // told once
+  EXPECT_EQ(c.options.notice(), "");  // reported once
   EXPECT_THAT(
       [&] {
         c.options.parse_command_line({"--wm-data", "x"});

@@ -287,7 +287,8 @@ TEST(Agreement, AConstantsRoundingIsNotWrong) {
   EXPECT_TRUE(gelu_against(0.7072f).wrong);
 }
 
-// Two noisy runs hardly move some of a million elements, by chance: more of them tell before anything is called wrong.
+// Two noisy runs hardly move some of a million elements, by chance: more of them are needed before anything is called
+// wrong.
 TEST(Agreement, AConstantsRoundingIsNotWrongInAnyOfManyElements) {
   const Agreement many = gelu_against(0.70710683F, {2, 50, 8}, 6, 10000);
   EXPECT_FALSE(many.wrong) << many.worst << " " << many.error;

@@ -74,7 +74,7 @@ TEST(Opaque, InGraphs) {
   EXPECT_EQ(different.worst_output, "y");
 }
 
-// A file may tell a shape that another spelling of the same model hides.
+// A file may state a shape that another spelling of the same model hides.
 TEST(Opaque, OutputsBehindResultsOfOtherTypesAreIncomparable) {
   const auto graph_with = [](int64_t rows) {
     graph::Editor editor("g");

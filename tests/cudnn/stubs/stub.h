@@ -1,5 +1,5 @@
 // Stand-ins for libcudnn.so.9 and libcublasLt.so.13 over the one for libcudart.so.13 (tests/nccl/stubs): they compute
-// what their descriptors say, in loops, refuse what the libraries refuse, and take the time that the script states.
+// what their descriptors state, in loops, refuse what the libraries refuse, and take the time that the script states.
 #pragma once
 
 #include <cstddef>

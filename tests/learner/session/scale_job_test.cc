@@ -17,7 +17,7 @@ std::vector<std::string> command(const std::string& launcher) {
   return command_of(options, "run.cfg");
 }
 
-// Each launcher has a word of its own for the number of ranks; srun needs to be told to connect them.
+// Each launcher has a word of its own for the number of ranks; srun needs an option to connect them.
 TEST(ScaleJob, MpirunAndSrunStartItsRanks) {
   const auto mpirun = command("mpirun --hostfile hosts"), srun = command("/usr/bin/srun"),
              own = command("srun --mpi=pmix_v4");

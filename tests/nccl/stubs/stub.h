@@ -1,6 +1,6 @@
 // Stand-ins for libcudart.so.13 and libnccl.so.2, which the real plug-ins are loaded with where there is no GPU.
 // Memory of the device is the host's; kernels of rlgo and the libraries' work (tests/cudnn/stubs) run on it, at once
-// or, captured, when their graph is launched. The device's time is what they say that they take.
+// or, captured, when their graph is launched. The device's time is what they state that they take.
 //
 // Streams keep vector clocks: an all-reduce must come after the default stream's last write of its data, and the
 // default stream may read that only after the sum. Ranks are threads, or processes that share the file of stub_reset();

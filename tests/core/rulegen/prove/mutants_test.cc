@@ -39,7 +39,7 @@ TEST(Mutants, ExchangedStepsAndStartsOfSlicesAreRefuted) {
                                   "ends of slice: items 0 and 1 exchanged"});
   EXPECT_EQ(fates.find("steps of slice: items 0 and 1 exchanged")->second, MutantFate::refuted);
   EXPECT_EQ(fates.find("starts of slice: items 0 and 1 exchanged")->second, MutantFate::refuted);
-  // Where types are equal, the ends say no more than how many elements there are.
+  // Where types are equal, the ends state no more than how many elements there are.
   EXPECT_EQ(fates.find("ends of slice: items 0 and 1 exchanged")->second, MutantFate::proved);
 }
 

@@ -68,7 +68,7 @@ TEST_F(Z3RingTest, PatternsAreRemembered) {
   EXPECT_FALSE(same(ring.minimum(std::array{relu(x), x}), relu(x)));
 }
 
-// With so few of Z3's resource units nothing is proved, and that is said.
+// With so few of Z3's resource units nothing is proved, and that is reported.
 TEST_F(Z3RingTest, EffortIsBounded) {
   Z3Ring poor(20'000, 1);
   const auto a = poor.variable(1), b = poor.variable(2);
