@@ -32,8 +32,8 @@ def collected(ratios, peer, threads, group=None):
     return [r for (g, p, t), values in ratios.items() if p == peer and t == threads and group in (None, g) for r in values]
 
 
-def revisions(data, rlgo):
-    one, two = (data.peers_revision(rlgo, threads) for threads in (1, 2))
+def revisions(data, rlgo, half=None):
+    one, two = (data.peers_revision(rlgo, threads, half) for threads in (1, 2))
     return one if one == two else f"{one}, two threads {two}"
 
 
@@ -63,7 +63,7 @@ def readme_peers(data):
     total = len(halves[-1][1])
     lines = [f"Latency with rlgo relative to the original under ONNX Runtime, one thread, ten seconds a model. Lower is better; unchanged models count as 1.0. Rules were made without "
              f"a look at the unseen half. The best other tool, {TOOLS[tool]}: {geometric_mean(others):.3f} on {len(others)} models of the seen half, rlgo there {geometric_mean(own):.3f}. "
-             f"rlgo {data.peers_revision(rlgo, 1)}; [all {total} models and tools](results/peers/peers.md), [families, other tools](results/comparisons.md), [where it gains](results/optimise.md).",
+             f"rlgo {', '.join(f'{revision} ({half})' for half in HALVES if (revision := data.peers_revision(rlgo, 1, half)))}; [all {total} models and tools](results/peers/peers.md), [families, other tools](results/comparisons.md), [where it gains](results/optimise.md).",
              "", "| models | geometric mean | 95 % interval | unchanged | best | worst |", "|---|---|---|---|---|---|"]  # fmt: skip
     for label, ratios in halves:
         mean, _, rest = mean_cell(ratios).partition(" ")
@@ -102,7 +102,7 @@ def tools(data):
         lines.append(f"| {name} | {' | '.join(best_bold(cells))} |")
     mine, two = ([r for g in old for r in collected(ratios, rlgo, threads, g)] for threads in (1, 2))
     lines += ["", f"Geometric means with 95 % intervals over models; lower is better. Of these {len(mine)} models rlgo leaves {sum(r == 1 for r in mine)} as they are and {sum(r < 0.95 for r in mine)} take less than "
-              f"0.95 of their time; the best {min(mine):.2f}, the worst {max(mine):.2f}. Two threads: {mean_cell(two)}. rlgo {revisions(data, rlgo)}."]  # fmt: skip
+              f"0.95 of their time; the best {min(mine):.2f}, the worst {max(mine):.2f}. Two threads: {mean_cell(two)}. rlgo {revisions(data, rlgo, 'seen')}."]  # fmt: skip
     return lines
 
 

@@ -69,8 +69,10 @@ class Recorded:
                 found.setdefault((row["group"], row["peer"], int(row["threads"])), []).append(ratio)
         return found, "rlgo" if any(peer == "rlgo" for _, peer, _ in found) else "rlgo-taso"
 
-    def peers_revision(self, peer, threads):
-        return revisions_of(r for r in self.rows("peers/peers.csv") if r["peer"] == peer and int(r["threads"]) == threads)
+    def peers_revision(self, peer, threads, half=None):
+        """Of the rlgo whose lines `peer` are, of one half of the corpus where that is given."""
+        rows = [r for r in self.rows("peers/peers.csv") if r["peer"] == peer and int(r["threads"]) == threads]
+        return revisions_of(r for r in rows if half in (None, halves.half(r["group"], r["model"])))
 
     def searches(self):
         """(profile, graph, method) -> rows, one a seed."""
