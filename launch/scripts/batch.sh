@@ -52,7 +52,7 @@ program=${RLGO_PROGRAM:-}
 for place in "$RLGO_ROOT/build/${RLGO_PRESET:-release}/rlgo" "$RLGO_ROOT/bin/rlgo" "$RLGO_ROOT/../../bin/rlgo"; do
   if [ -z "$program" ] && [ -x "$place" ]; then program=$place; fi
 done
-[ -x "$program" ] || die "there is no program ${program:-rlgo}: build it (launch/run.sh --help does), or name it with RLGO_PROGRAM"
+[ -x "$program" ] || die "there is no program ${program:-rlgo}: build it (launch/run.sh train --help does), or name it with RLGO_PROGRAM"
 
 folder=$runs/$name
 if compgen -G "$folder/checkpoints/checkpoint-*.h5" >/dev/null; then

@@ -1,13 +1,16 @@
-"""For the tests of the Python package: the one of the build tree comes first on the path. Exit status 77 where the build has none."""
+"""For the tests of the Python package: the one of the build tree comes first on the path. Exit status 77 where the build has none.
+By hand, without RLGO_BINARY, the build is build/release; where that has no package, the installed one is taken."""
 
 import os
 import pathlib
 import sys
 
-BUILD = pathlib.Path(os.environ["RLGO_BINARY"]).parent
-SOURCE = pathlib.Path(os.environ["RLGO_SOURCE"])
+SOURCE = pathlib.Path(os.environ.get("RLGO_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("RLGO_BINARY", SOURCE / "build" / "release" / "rlgo")).parent
 
-if not list((BUILD / "python" / "rlgo").glob("_core.*.so")):
+built = list((BUILD / "python" / "rlgo").glob("_core.*.so"))
+if not built and "RLGO_BINARY" in os.environ:
     print("the build has no Python package (nanobind was missing when it was configured)")
     sys.exit(77)
-sys.path.insert(0, str(BUILD / "python"))
+if built:
+    sys.path.insert(0, str(BUILD / "python"))
