@@ -137,12 +137,13 @@ std::optional<PolyRing::Element> PolyRing::logarithm_of(Element a) {
 // Sums of exponentials, and quotients of such sums.
 bool PolyRing::of_exponentials(Element a) const {
   return a != 0 && std::ranges::all_of(polys_[static_cast<size_t>(a)], [&](const Term& term) {
-    return term.c.num > 0 &&
-           std::ranges::all_of(monos_[static_cast<size_t>(term.mono)].powers, [&](const std::pair<int32_t, int32_t>& p) {
-             const Atom& atom = atoms_[static_cast<size_t>(p.first)];
-             return atom.kind == Kind::inverse && of_exponentials(atom.args[0]);
-           });
-  });
+           return term.c.num > 0 && std::ranges::all_of(monos_[static_cast<size_t>(term.mono)].powers,
+                                                        [&](const std::pair<int32_t, int32_t>& p) {
+                                                          const Atom& atom = atoms_[static_cast<size_t>(p.first)];
+                                                          return atom.kind == Kind::inverse &&
+                                                                 of_exponentials(atom.args[0]);
+                                                        });
+         });
 }
 
 // Of a sum of exponentials the leading one moves out, and so do the sums that it is divided by.

@@ -168,8 +168,8 @@ std::optional<PrimeValue> PrimeRing::exponent_of(uint64_t field) const {
   return std::nullopt;
 }
 
-// Exponentials are a subgroup: y and exp(x) y have the same power kExponents, and 1 / y has its inverse. The first of them
-// has a logarithm of its own, the others that one plus x.
+// Exponentials are a subgroup: y and exp(x) y have the same power kExponents, and 1 / y has its inverse. The first of
+// them has a logarithm of its own, the others that one plus x.
 PrimeValue PrimeRing::logarithm_in_coset(const Element& x) {
   const Element inverse = div(integer(1), x);
   const uint64_t own = prime_pow(x.field, kExponents), other = prime_pow(inverse.field, kExponents);
@@ -178,7 +178,8 @@ PrimeValue PrimeRing::logarithm_in_coset(const Element& x) {
   auto& met = cosets_[turned ? other : own];
   std::optional<Element> y;
   for (const auto& [first, log] : met) {
-    if (const auto more = exponent_of(prime_mul(z.field, prime_inverse(first))); more && x.real > 0) y = add(log, *more);
+    if (const auto more = exponent_of(prime_mul(z.field, prime_inverse(first))); more && x.real > 0)
+      y = add(log, *more);
     if (y) break;
   }
   if (!y) {

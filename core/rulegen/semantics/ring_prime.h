@@ -37,8 +37,9 @@ struct PrimeValue {
 // power map a^((p+1)/4), multiplicative; log, softplus (softplus(x) = x + softplus(-x)), erf (odd) and the functions
 // without laws are seeded hashes of the field element. log(exp(x)), log(1 + exp(x)) = softplus(x), log(exp(x) y) =
 // x + log(y), log(1 / y) = -log(y) for y > 0 and tanh(log(x)) are recognised, of numbers that the ring has met. Two
-// values that are equal by the laws of fields, of exp and of the order of the reals are equal here; others differ but for a chance of
-// about 2^-31 a comparison (Schwartz-Zippel). Division by zero and roots of negative numbers: `real` is not finite.
+// values that are equal by the laws of fields, of exp and of the order of the reals are equal here; others differ but
+// for a chance of about 2^-31 a comparison (Schwartz-Zippel). Division by zero and roots of negative numbers: `real` is
+// not finite.
 class PrimeRing {
  public:
   using Element = PrimeValue;
@@ -129,7 +130,8 @@ class PrimeRing {
   std::unordered_map<uint64_t, Element> exp_of_;  // what was exponentiated, by the field element that came of it
   std::unordered_map<uint64_t, Element> log_of_;  // what a logarithm was taken of, likewise
   std::unordered_map<uint64_t, Element> logs_;    // logarithms, by the field element that they were taken of
-  std::unordered_map<uint64_t, std::vector<std::pair<uint64_t, Element>>> cosets_;  // and by its multiples of exponentials
+  std::unordered_map<uint64_t, std::vector<std::pair<uint64_t, Element>>>
+      cosets_;  // and by its multiples of exponentials
 };
 
 }  // namespace rlgo::rulegen
