@@ -155,6 +155,39 @@ output "y" = %4)"},
 %1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[130,128]
 %2 = matmul(%1, %0)
 output "y" = %2)"},
+    {"Attention", "4 x transpose-without-first-axis, 1 x matmul-of-keys-last",
+     R"(%0 = input "q" : f32[1,16,4,64]
+%1 = input "k" : f32[1,16,4,64]
+%2 = input "v" : f32[1,16,4,64]
+%3 = transpose(%0) perm=[0,2,1,3]
+%4 = transpose(%1) perm=[0,2,3,1]
+%5 = transpose(%2) perm=[0,2,1,3]
+%6 = matmul(%3, %4)
+%7 = softmax(%6) axis=3
+%8 = matmul(%7, %5)
+%9 = transpose(%8) perm=[0,2,1,3]
+output "y" = %9)"},
+    {"QueriesKeysAndValues", "2 x transpose-without-first-axis",
+     R"(%0 = input "x" : f32[1,16,3,2,64]
+%1 = transpose(%0) perm=[2,0,3,1,4]
+%2 = transpose(%0) perm=[2,0,3,4,1]
+output "a" = %1
+output "b" = %2)"},
+    {"TransposeOfOneColumn", "1 x transpose-without-second-axis", R"(%0 = input "x" : f32[20,1,16,16]
+%1 = transpose(%0) perm=[0,3,2,1]
+output "y" = %1)"},
+    {"TransposeOfOneThird", "1 x transpose-without-third-axis", R"(%0 = input "x" : f32[2,32,1,4,16]
+%1 = transpose(%0) perm=[2,0,3,4,1]
+output "y" = %1)"},
+    {"ConvolutionOfOneImage", "1 x conv-of-one-image", R"(%0 = input "x" : f32[2,6,1,9,8]
+%1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[4,3,1,3,5]
+%2 = weight "b" seed=2 scale=1 shift=0 positive=0 : f32[4]
+%3 = conv2d(%0, %1, %2) act=relu group=2 dilations=[1,2,1] pads=[0,1,2,0,0,1] strides=[1,1,2]
+output "y" = %3)"},
+    {"LogarithmsOfSoftmax", "1 x log-softmax-of-channels, 1 x reduce-sum-to-matmul, 1 x reduce-max-in-4-parts",
+     R"(%0 = input "x" : f32[1,16,32,32]
+%1 = log_softmax(%0) axis=1
+output "y" = %1)"},
     // Where none of it pays.
     {"SoftmaxOfTheLastAxis", "none", R"(%0 = input "x" : f32[1,8,64,64]
 %1 = softmax(%0) axis=3
@@ -165,6 +198,15 @@ output "y" = %1)"},
     {"SmallPool", "none", R"(%0 = input "x" : f32[1,4,14,14]
 %1 = max_pool(%0) kernel=[3,3] pads=[1,1,1,1]
 output "y" = %1)"},
+    {"TransposesOfOneAxis", "none", R"(%0 = input "x" : f32[1,16,24,40]
+%1 = transpose(%0) perm=[0,2,3,1]
+%2 = transpose(%0) perm=[0,3,2,1]
+output "a" = %1
+output "b" = %2)"},
+    {"GatherOfRows", "none", R"(%0 = input "x" : f32[40,64]
+%1 = input "i" : i64[1200]
+%2 = gather(%0, %1) axis=0
+output "y" = %2)"},
     {"SumsOfABatch", "none", R"(%0 = input "x" : f32[8,64,20,20]
 %1 = reduce_sum(%0) axes=[1]
 output "y" = %1)"},

@@ -20,11 +20,11 @@ class ReadsRing {
   Element integer(int64_t value) const { return {0, value}; }
   Element ratio(int64_t, int64_t) const { return {}; }
   Element number(double value) const { return {0, static_cast<int64_t>(value)}; }
-  Element add(const Element& a, const Element& b) const { return {a.reads | b.reads, 0}; }
-  Element sub(const Element& a, const Element& b) const { return add(a, b); }
-  Element mul(const Element& a, const Element& b) const { return add(a, b); }
-  Element div(const Element& a, const Element& b) const { return add(a, b); }
-  Element power(const Element& a, const Element& b) const { return add(a, b); }
+  Element add(const Element& a, const Element& b) const { return {a.reads | b.reads, a.whole + b.whole}; }
+  Element sub(const Element& a, const Element& b) const { return {a.reads | b.reads, a.whole - b.whole}; }
+  Element mul(const Element& a, const Element& b) const { return {a.reads | b.reads, 0}; }
+  Element div(const Element& a, const Element& b) const { return mul(a, b); }
+  Element power(const Element& a, const Element& b) const { return mul(a, b); }
   Element neg(const Element& a) const { return {a.reads, 0}; }
   Element apply(Fn, const Element& a) const { return {a.reads, 0}; }
   Element maximum(std::span<const Element> items) const {

@@ -66,6 +66,8 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
     case Op::reshape:
       e.make().data = inputs[0]->data;
       return true;
+    case Op::expand:
+      return eval_expand(e);
     case Op::slice:
       return eval_slice(e);
     case Op::pad:
@@ -98,7 +100,6 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
     case Op::logical_and:
     case Op::logical_or:
     case Op::logical_not:
-    case Op::expand:
     case Op::thresholded_relu:
     case Op::mod:
     case Op::arg_max:

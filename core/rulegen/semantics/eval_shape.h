@@ -5,6 +5,14 @@
 
 namespace rlgo::rulegen {
 
+template <class R>  // broadcast
+bool eval_expand(Eval<R>& e) {
+  auto& y = e.make();
+  walk(y.shape(), broadcast_steps(e.shape(0), y.shape()),
+       [&](size_t k, size_t from) { y.data[k] = e.in[0]->data[from]; });
+  return true;
+}
+
 template <class R>  // along `axis`
 bool eval_concat(Eval<R>& e) {
   auto& y = e.make();

@@ -21,6 +21,7 @@ namespace rlgo::rulegen {
 //             divided out, so that softmax does not see a shift; of quotients, as of their product with the divisors
 //   tanh, erf odd; sigmoid(-p) = 1 - sigmoid(p); softplus(p) = p + softplus(-p); all four commute with maximum
 //   log(exp(p)) = p, log(1 + exp(p)) = softplus(p), tanh(log(p)) = (p^2 - 1) / (p^2 + 1)
+//   log(exp(p) q) = p + log(q), log(1 / q) = -log(q), for q of exponentials alone, which is positive
 // Equal numbers mean equal functions. Unequal ones need not differ: relu(x) relu(x) = x relu(x) is not seen, nor is
 // (p / q) q = p for a q of several terms.
 class PolyRing {
@@ -112,6 +113,8 @@ class PolyRing {
   Element distribute(Fn fn, const Peak& peak);
   std::optional<Element> exponent_of(Element a) const;
   std::optional<Element> logarithm_of(Element a);
+  bool of_exponentials(Element a) const;
+  Element logarithm(Element x);
   Element softplus(Element x);
   std::optional<Rational> constant_value(Element a) const;
   Element canonical_maximum(std::vector<Element> set);

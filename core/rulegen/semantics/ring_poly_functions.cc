@@ -134,6 +134,36 @@ std::optional<PolyRing::Element> PolyRing::logarithm_of(Element a) {
   return inside ? std::optional(rest == 0 ? *inside : mul(*inside, apply(Fn::exp, rest))) : std::nullopt;
 }
 
+// Sums of exponentials, and quotients of such sums.
+bool PolyRing::of_exponentials(Element a) const {
+  return a != 0 && std::ranges::all_of(polys_[static_cast<size_t>(a)], [&](const Term& term) {
+           return term.c.num > 0 && std::ranges::all_of(monos_[static_cast<size_t>(term.mono)].powers,
+                                                        [&](const std::pair<int32_t, int32_t>& p) {
+                                                          const Atom& atom = atoms_[static_cast<size_t>(p.first)];
+                                                          return atom.kind == Kind::inverse &&
+                                                                 of_exponentials(atom.args[0]);
+                                                        });
+         });
+}
+
+// Of a sum of exponentials the leading one moves out, and so do the sums that it is divided by.
+PolyRing::Element PolyRing::logarithm(Element x) {
+  if (constant_value(x) == Rational{1, 1, false}) return 0;
+  if (const auto q = exponent_of(x)) return *q;
+  if (const auto q = exponent_of(sub(x, integer(1)))) return apply(Fn::softplus, *q);
+  if (of_exponentials(x)) {
+    const int32_t lead = leading(x).mono;
+    const Mono mono = monos_[static_cast<size_t>(lead)];
+    if (mono.exp != 0 || !mono.powers.empty()) {
+      Element sum = add(mono.exp, logarithm(mul(x, of_mono(mono_inverse(lead), {1, 1, false}))));
+      for (const auto& [atom, exponent] : mono.powers)
+        sum = add(sum, scaled(logarithm(atoms_[static_cast<size_t>(atom)].args[0]), {exponent, 1, false}));
+      return sum;
+    }
+  }
+  return of_atom({Kind::function, static_cast<uint64_t>(Fn::log), {x}});
+}
+
 // softplus(x) = x + softplus(-x): the leading coefficient is positive. Increasing.
 PolyRing::Element PolyRing::softplus(Element x) {
   if (x != 0 && leading(x).c.num < 0) return add(x, apply(Fn::softplus, neg(x)));
@@ -150,10 +180,7 @@ PolyRing::Element PolyRing::apply(Fn fn, Element x) {
   }
   if (!has_laws(fn)) return of_atom({Kind::function, static_cast<uint64_t>(fn), {x}});
   const auto value = constant_value(x);
-  if (fn == Fn::log) {
-    if (const auto q = exponent_of(x)) return *q;
-    if (const auto q = exponent_of(sub(x, integer(1)))) return apply(Fn::softplus, *q);
-  }
+  if (fn == Fn::log) return logarithm(x);
   if (fn == Fn::softplus) return softplus(x);
   if (fn == Fn::tanh) {
     if (const auto u = logarithm_of(x)) {
@@ -161,9 +188,8 @@ PolyRing::Element PolyRing::apply(Fn fn, Element x) {
       return div(sub(square, integer(1)), add(square, integer(1)));
     }
   }
-  if (fn == Fn::log && value == Rational{1, 1, false}) return 0;
   if (fn == Fn::sqrt && value && (value->num == 0 || *value == Rational{1, 1, false})) return x;
-  if (fn == Fn::log || fn == Fn::sqrt) return of_atom({Kind::function, static_cast<uint64_t>(fn), {x}});
+  if (fn == Fn::sqrt) return of_atom({Kind::function, static_cast<uint64_t>(fn), {x}});
   if (x == 0) return fn == Fn::sigmoid ? ratio(1, 2) : 0;
   if (leading(x).c.num < 0) {
     const Element flipped = apply(fn, neg(x));

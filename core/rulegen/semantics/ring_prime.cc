@@ -152,9 +152,43 @@ PrimeValue PrimeRing::logarithm(const Element& x) {
   const auto whole = exp_of_.find(x.field), part = exp_of_.find(prime_add(x.field, kPrime - 1));
   const Element y = whole != exp_of_.end()  ? whole->second
                     : part != exp_of_.end() ? softplus(part->second)
-                                            : opaque(static_cast<uint64_t>(Fn::log), x.field, std::log(x.real));
+                                            : logarithm_in_coset(x);
   log_of_.try_emplace(y.field, x);
-  return known->second = y;
+  return logs_[x.field] = y;
+}
+
+// What was exponentiated where that number is an exponential, or a quotient of two.
+std::optional<PrimeValue> PrimeRing::exponent_of(uint64_t field) const {
+  if (field == 1) return zero();
+  if (const auto known = exp_of_.find(field); known != exp_of_.end()) return known->second;
+  for (const auto& [below, x] : exp_of_) {
+    const auto above = exp_of_.find(prime_mul(field, below));
+    if (above != exp_of_.end()) return sub(above->second, x);
+  }
+  return std::nullopt;
+}
+
+// Exponentials are a subgroup: y and exp(x) y have the same power kExponents, and 1 / y has its inverse. The first of
+// them has a logarithm of its own, the others that one plus x.
+PrimeValue PrimeRing::logarithm_in_coset(const Element& x) {
+  const Element inverse = div(integer(1), x);
+  const uint64_t own = prime_pow(x.field, kExponents), other = prime_pow(inverse.field, kExponents);
+  const bool turned = x.real > 0 && other < own;
+  const Element& z = turned ? inverse : x;
+  auto& met = cosets_[turned ? other : own];
+  std::optional<Element> y;
+  for (const auto& [first, log] : met) {
+    if (const auto more = exponent_of(prime_mul(z.field, prime_inverse(first))); more && x.real > 0)
+      y = add(log, *more);
+    if (y) break;
+  }
+  if (!y) {
+    y = opaque(static_cast<uint64_t>(Fn::log), z.field, std::log(z.real));
+    met.emplace_back(z.field, *y);
+  }
+  Element log = turned ? neg(*y) : *y;
+  log.real = std::log(x.real);
+  return log;
 }
 
 PrimeValue PrimeRing::apply(Fn fn, const Element& x) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/base/hash.h"
 #include "core/rulegen/semantics/prime.h"
@@ -33,10 +35,11 @@ struct PrimeValue {
 
 // Sums, products and quotients are exact images; exp is a homomorphism, sigmoid and tanh are built on it; sqrt is the
 // power map a^((p+1)/4), multiplicative; log, softplus (softplus(x) = x + softplus(-x)), erf (odd) and the functions
-// without laws are seeded hashes of the field element. log(exp(x)), log(1 + exp(x)) = softplus(x) and tanh(log(x)) are
-// recognised, of numbers that the ring has met. Two values that are
-// equal by the laws of fields, of exp and of the order of the reals are equal here; others differ but for a chance of
-// about 2^-31 a comparison (Schwartz-Zippel). Division by zero and roots of negative numbers: `real` is not finite.
+// without laws are seeded hashes of the field element. log(exp(x)), log(1 + exp(x)) = softplus(x), log(exp(x) y) =
+// x + log(y), log(1 / y) = -log(y) for y > 0 and tanh(log(x)) are recognised, of numbers that the ring has met. Two
+// values that are equal by the laws of fields, of exp and of the order of the reals are equal here; others differ but
+// for a chance of about 2^-31 a comparison (Schwartz-Zippel). Division by zero and roots of negative numbers: `real` is
+// not finite.
 class PrimeRing {
  public:
   using Element = PrimeValue;
@@ -117,6 +120,8 @@ class PrimeRing {
   Element root(const Element& x) const;
   Element softplus(const Element& x);
   Element logarithm(const Element& x);
+  Element logarithm_in_coset(const Element& x);
+  std::optional<Element> exponent_of(uint64_t field) const;
   void note_order(const Element& a, const Element& b);
 
   uint64_t seed_;
@@ -125,6 +130,8 @@ class PrimeRing {
   std::unordered_map<uint64_t, Element> exp_of_;  // what was exponentiated, by the field element that came of it
   std::unordered_map<uint64_t, Element> log_of_;  // what a logarithm was taken of, likewise
   std::unordered_map<uint64_t, Element> logs_;    // logarithms, by the field element that they were taken of
+  std::unordered_map<uint64_t, std::vector<std::pair<uint64_t, Element>>>
+      cosets_;  // and by its multiples of exponentials
 };
 
 }  // namespace rlgo::rulegen
