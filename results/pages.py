@@ -283,6 +283,61 @@ def growth(data):
     return lines
 
 
+def verify(rows):
+    lines = ["| model | operators | a run, s | LibTorch in double precision, s | ratio | a whole comparison, s |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        if row["refused"]:
+            lines.append(f"| {row['model']} | - | - | - | refused: {row['refused']} | - |")
+            continue
+        own, other = best_bold([f"{float(row[key]):.3g}" for key in ("run_s", "reference_s")])
+        lines.append(f"| {row['model']} | {row['operators']} | {own} | {other} | {float(row['ratio']):.2f} | {float(row['comparison_s']):.3g} |")
+    return [*lines, "", f"Lower is better; one thread, processor time; rlgo {revisions_of(rows)}; {rows[0]['machine']}."]
+
+
+RUNTIMES = {"opencv": "OpenCV", "tract": "tract", "mnn": "MNN", "ncnn": "ncnn"}
+
+
+def factor(row):
+    """Latency with rlgo to the original's; 1 where rlgo keeps the model, nothing where the runtime does not run it."""
+    return {"improved": lambda: float(row["ratio"]), "unchanged": lambda: 1.0}.get(row["verdict"], lambda: None)()
+
+
+def runtimes_summary(rows):
+    lines = ["| runtime | models that it runs | faster | geometric mean | best | largest error of outputs, of what is allowed |", "|---|---|---|---|---|---|"]
+    for runtime, name in RUNTIMES.items():
+        own = [row for row in rows if row["runtime"] == runtime]
+        ratios = [ratio for row in own if (ratio := factor(row)) is not None]
+        if not ratios:
+            continue
+        errors = [float(row["error"]) / float(row["allowed"]) for row in own if row["verdict"] == "improved" and row["allowed"]]
+        lines.append(f"| {name} | {len(ratios)} of {len(own)} | {sum(row['verdict'] == 'improved' for row in own)} | {mean_cell(ratios)} | {min(ratios):.2f} | {f'{max(errors):.2g}' if errors else '-'} |")
+    versions = ", ".join(sorted({row["version"] for row in rows if row["version"]}))
+    return [*lines, "", f"Lower is better; one thread, 5 s a model; unchanged models count as 1.0. {versions}; rlgo {revisions_of(rows)}; {rows[0]['machine']}."]
+
+
+def runtimes_models(rows):
+    lines = [f"| model | {' | '.join(RUNTIMES.values())} |", "|---|" + "---|" * len(RUNTIMES)]
+    cell = {(row["model"], row["runtime"]): row for row in rows}
+    for model in dict.fromkeys(row["model"] for row in rows):
+        cells = []
+        for row in (cell.get((model, runtime)) for runtime in RUNTIMES):
+            improved = row is not None and row["verdict"] == "improved"
+            cells.append(f"{float(row['ratio']):.2f} [{float(row['ratio_low']):.2f}, {float(row['ratio_high']):.2f}]" if improved else "=" if row is not None and row["verdict"] == "unchanged" else "-")
+        lines.append(f"| {model} | {' | '.join(best_bold(cells) if any(c[0].isdigit() for c in cells) else cells)} |")
+    return [*lines, "", "Latency with rlgo to the original's in the same runtime, with the interval at an error of 1 %; the best of a row is bold. =: rlgo keeps the model. -: the runtime does not run it."]
+
+
+def runtimes_reasons(rows):
+    """Models without a ratio, by runtime and reason."""
+    lines = []
+    for runtime, name in RUNTIMES.items():
+        own = [row for row in rows if row["runtime"] == runtime and factor(row) is None]
+        lines += [f"- {name}, {row['model']}: {re.sub(' +', ' ', row['reason']).split(': ', 1)[-1]}" for row in own]
+    short = sum("time" in row["reason"] or "rounds" in row["reason"] for row in rows if row["verdict"] == "unchanged")
+    kept = sum(row["verdict"] == "unchanged" for row in rows)
+    return [*(lines or ["- none"]), "", f"rlgo keeps {kept} models; for {short} of them it states that the time was short."]
+
+
 def of_learned(table, name):
     """A maker; where nothing is recorded it names the command, which is no stage of record.py."""
 
@@ -323,6 +378,8 @@ TABLES = {
                           "elsewhere": lambda data: learned_prices.elsewhere(data.rows("prices-seconds.csv"), data.rows("prices-elsewhere.csv"))},
     "results/profiles.md": {"profiles": profiles},
     "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": temperatures, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
+    "results/other-runtimes.md": {"summary": of_rows(runtimes_summary, "other-runtimes.csv"), "models": of_rows(runtimes_models, "other-runtimes.csv"), "reasons": of_rows(runtimes_reasons, "other-runtimes.csv")},
+    "results/verify.md": {"verify": of_rows(verify, "verify.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},
 }
 

@@ -306,6 +306,14 @@ def speed_command(args):
     return [args.rlgo, "bench", "--graphs", "resnet50,bert", "--bench.seconds", 2, "--json", args.folder / "speed.json"]
 
 
+def verify_command(args):
+    return [python(), RESULTS / "verify.py", "--rlgo", args.rlgo, "--out", args.folder / "verify.csv"]
+
+
+def other_runtimes_command(args):
+    return [python(), RESULTS / "other_runtimes.py", "--rlgo", args.rlgo, "--out", args.folder / "other-runtimes.csv", "--until-s", max(1, round(args.left_s() - 120))]
+
+
 def measured_speed_runs(args):
     for graph in ("resnet50", "bert"):
         yield training(args, args.runs / "published/speed", graph, "model-free", graph, 1, 1, 40, ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1, "--train.steps-per-epoch", 64])
@@ -322,6 +330,8 @@ def never(reason):
 STAGES = [
     Stage("peers", "rlgo and the tools that people use, in ONNX Runtime (README's table)", one("peers", 35, peers_command), needs("onnxruntime", "onnx"), alone=True),
     Stage("frameworks", "PyTorch, torch.compile, TensorFlow and Grappler, OpenVINO, TensorRT where there is a GPU, ONNX Runtime, rlgo: the same models, the same weights", one("frameworks", 28, frameworks_command), without_torchvision, alone=True),
+    Stage("other-runtimes", "rlgo under OpenCV, tract, MNN and ncnn (results/other-runtimes.md)", one("other-runtimes", 15, other_runtimes_command), needs("onnxruntime", "onnx"), alone=True),
+    Stage("verify", "checks in double precision next to LibTorch (results/verify.md)", one("verify", 2, verify_command), needs("torch"), alone=True),
     Stage("searches", "plain searches on every graph and cost profile, at equal processor time", search_runs),
     Stage("baselines", "unmodified models, TASO's search, search traces", baseline_runs),
     Stage("train", "agents on each graph (figures 5.2 to 5.7, cost against steps and seconds, memory)", train_runs),

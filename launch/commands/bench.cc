@@ -17,6 +17,7 @@ std::vector<BenchPart> bench_parts() {
       {"profile", "fits a cost profile to operators timed here", run_bench_profile},
       {"groups", "times groups of operators, to learn prices from", run_bench_groups},
       {"kernels", "which kernels of a runtime are slow for the machine", run_bench_kernels},
+      {"verify", "the checks in double precision, next to a runtime", run_bench_verify},
       {"rules", "generation, proofs, matching of rules", [](Context& c) { return run_rules_bench(c.arguments); }}};
   std::vector<BenchPart> found;
   std::ranges::copy_if(kParts, std::back_inserter(found),

@@ -8,6 +8,7 @@
 #include "core/optimise/price_check.h"
 #include "core/optimise/profile_bench.h"
 #include "core/optimise/same.h"
+#include "core/optimise/verify_bench.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/bench.h"
 #include "launch/device_option.h"
@@ -98,6 +99,14 @@ int run_bench_kernels(Context& context) {
                        "Times each operator of models alone, next to what the machine needs for its bytes and "
                        "multiplications: which kernels\nof the runtime are slow (docs/costs.md).\n",
                        "bench-kernels", optimise::bench_kernels);
+}
+
+int run_bench_verify(Context& context) {
+  return bench_runtime(context,
+                       "usage: rlgo bench verify [--graphs G,H,...] [--target libtorch | ...] [options]\n"
+                       "Times the checks in double precision next to a runtime that computes the same graph in double "
+                       "precision (docs/costs.md).\n",
+                       "bench-verify", optimise::bench_verify);
 }
 
 }  // namespace rlgo::launch

@@ -35,7 +35,8 @@ def declared(path, shapes):
 
 
 def extents_of(tensor):
-    return [d.dim_value if d.HasField("dim_value") else None for d in tensor.shape.dim]
+    """None where one is open: without a number, or with one below 0 as Paddle's exporter writes it."""
+    return [d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in tensor.shape.dim]
 
 
 def with_shapes(path, inputs, copy):

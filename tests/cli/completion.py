@@ -6,7 +6,7 @@ import subprocess
 
 from _rlgo import main, rlgo
 
-WORDS = {"rules": ("list", "show", "axioms", "generate", "fires", "check", "verify", "import", "cover", "soundness", "bench"), "bench": ("scale", "growth", "same", "profile", "groups", "kernels", "rules")}
+WORDS = {"rules": ("list", "show", "axioms", "generate", "fires", "check", "verify", "import", "cover", "soundness", "bench"), "bench": ("scale", "growth", "same", "profile", "groups", "kernels", "verify", "rules")}
 
 
 def commands(folder):

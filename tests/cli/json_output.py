@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 
-import onnx
+import onnx.parser
 from _rlgo import QUICK, SMALL_NET, SOURCE, main, rlgo
 from _schemas import check, read, schemas, validator
 from optimise import BRIEF, fake, two_convs
@@ -186,8 +186,21 @@ def bench(folder):
     assert len(graph["sums_us"]) == len(graph["wholes_us"]) == 3 and graph["groups"] > 0, graph
 
 
+def checks_timed(folder):
+    """bench verify: a line of each model; one that is refused has a reason; status 1 where all are"""
+    text = '<ir_version: 8, opset_import: ["": 17, "my.own": 1]> g (float[2] x) => (float[2] y) { y = my.own.Unheard(x) }'
+    onnx.save(onnx.parser.parse_model(text), folder / "unknown.onnx")
+    done = rlgo("bench", "verify", "--graphs", "toy_attention,unknown.onnx", "--target", "libtorch", "--rounds", 2, "--json", "v.json", cwd=folder, status=None)
+    if done.returncode == 1:  # times of the same run differ by too much
+        assert "too busy" in done.stdout and "none of 2 models was timed" in done.stderr, done.stdout + done.stderr
+        return
+    found = read(folder / "v.json", "bench-verify")
+    assert [r["graph"] for r in found["models"]] == ["toy_attention"] and "Unheard is one that rlgo does not know" in found["refused"][0]["reason"], found
+    assert "unknown.onnx: refused: " in done.stdout, done.stdout
+
+
 def benches(folder):
-    """bench scale, same, profile, groups, kernels, rules: rows of numbers; what people read stays"""
+    """bench scale, same, profile, groups, kernels, verify, rules: rows of numbers; what people read stays"""
     done = rlgo("bench", "scale", "--graph", "toy_residual", "--simulate", 2, "--scale.rate", 50, "--scale.seconds", 1, "--json", "c.json", cwd=folder)
     found = read(folder / "c.json", "bench-scale")
     assert found["of"] == "simulation" and [row["actors"] for row in found["rows"]] == [2] and "offered" in done.stdout, found
@@ -211,6 +224,7 @@ def benches(folder):
     rlgo("bench", "kernels", "--graphs", "toy_conv,toy_mlp", "--target", fake("outputs"), "--page", "k.md", "--json", "k.json", cwd=folder)
     found = read(folder / "k.json", "bench-kernels")
     assert {"conv2d", "matmul"} <= {kernel["operator"] for kernel in found["kernels"]} and "| conv2d |" in (folder / "k.md").read_text(), found
+    checks_timed(folder)
     rlgo("bench", "groups", "--graphs", "toy_conv", "--target", "libtorch", "--seconds", 1, cwd=folder, status=2)
     rules = ["--parts", "prove,match", "--sets", "base", "--most", 2, "--graphs", "toy_conv", "--rewrites", 3]
     found = check(json.loads(rlgo("bench", "rules", *rules, "--json", "-", cwd=folder).stdout), "bench-rules")

@@ -130,14 +130,15 @@ def missing(name, folder):
 
 
 def answers_alike(name, folder):
-    """Each runtime answers to the same inputs what ONNX Runtime answers, also without its own optimisation; a model that it does not read is one line."""
+    """Each runtime answers to the same inputs what ONNX Runtime answers, also without its own optimisation, and where a file writes an open extent as -1; a
+    model that it does not read is one line."""
     weights = [("w", numpy.linspace(-1, 1, 16 * 3 * 9, dtype="float32").reshape(16, 3, 3, 3)), ("f", numpy.linspace(-1, 1, 16 * 4, dtype="float32").reshape(16, 4)), ("b", numpy.zeros(4, dtype="float32"))]
     conv = [helper.make_node("Conv", ["x", "w"], ["c"], pads=[1] * 4), helper.make_node("Relu", ["c"], ["r"]), helper.make_node("GlobalAveragePool", ["r"], ["p"]),
             helper.make_node("Flatten", ["p"], ["q"]), helper.make_node("Gemm", ["q", "f", "b"], ["g"]), helper.make_node("Softmax", ["g"], ["y"])]
     unknown = onnx.load(save(folder, "unknown", [helper.make_node("Unheard", ["x"], ["y"], domain="my.own")], [1, 8]))
     unknown.opset_import.append(helper.make_opsetid("my.own", 1))
     onnx.save(unknown, os.path.join(folder, "unknown.onnx"))
-    models = [save(folder, "net", conv, [1, 3, 32, 32], weights, [1, 4]), save(folder, "open", [helper.make_node("Tanh", ["x"], ["y"])], ["n", 8]), os.path.join(folder, "unknown.onnx")]
+    models = [save(folder, "net", conv, [1, 3, 32, 32], weights, [1, 4]), save(folder, "open", [helper.make_node("Tanh", ["x"], ["y"])], [-1, 8]), os.path.join(folder, "unknown.onnx")]
     answers = []
     for runtime in ("onnxruntime", name):
         measurer = Measurer(runtime)
