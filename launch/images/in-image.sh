@@ -11,8 +11,10 @@ if [ ! -r "${RLGO_IMAGE:-}" ]; then
   echo "in-image.sh: set RLGO_IMAGE to the image that apptainer build made of launch/images/rlgo.def" >&2
   exit 1
 fi
-# The host's NVIDIA driver, where it has one.
+# The host's NVIDIA driver, where it has one of these files.
 gpu=
-if [ -e /proc/driver/nvidia/version ] || [ -e /dev/nvidiactl ]; then gpu=--nv; fi
+for file in ${RLGO_DRIVER_FILES:-/proc/driver/nvidia/version /dev/nvidiactl}; do
+  if [ -e "$file" ]; then gpu=--nv; fi
+done
 # shellcheck disable=SC2086  # perhaps no word
 exec "${RLGO_APPTAINER:-apptainer}" exec $gpu --bind "$PWD${RLGO_BIND:+,$RLGO_BIND}" --pwd "$PWD" "$RLGO_IMAGE" rlgo "$@"

@@ -150,7 +150,7 @@ run() {
     [ -z "$cudnn" ] || step "prices-cuda-$number" 60 "${self[@]}" prices cuda "$number"
     step "prices-libtorch-$number" 60 "${self[@]}" prices libtorch "$number"
   done
-  [ -z "$cudnn" ] || step prices-compared 5 "${self[@]}" compared
+  [ -z "$cudnn" ] || step prices-compared 30 "${self[@]}" compared
   step speed 60 "${self[@]}" speed
   step dreams 60 "${self[@]}" dreams
   step learners-one 60 "${self[@]}" learners "$one"
