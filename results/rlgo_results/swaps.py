@@ -82,7 +82,7 @@ def unseen(rows):
     for agent, prefix in found.places:
         before = found.value(agent, prefix, REALITY, LONG, "before_percent")
         ends = [-before - found.value(agent, prefix, true, LONG) for true in (REALITY, "random play", "none")]
-        lines.append(f"| {found.name(agent)} | {prefix} | {-before:+.2f} | {' | '.join(f'{end:+.2f}' for end in ends)} |")
+        lines.append(f"| {found.name(agent)} | {prefix} | {0.0 - before:+.2f} | {' | '.join(f'{end:+.2f}' for end in ends)} |")
     return [*lines, "", f"Change of cost to the unmodified graph; below 0 is cheaper. {found.made_of()}."]
 
 
