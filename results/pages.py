@@ -15,7 +15,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, oracles, promises, tables  # noqa: E402
+from rlgo_results import claims, efficiency, equal_seconds, learned, learned_prices, oracles, promises, swaps, tables  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, best_bold, change_of, from_to, mean, percent, revisions_of  # noqa: E402
 
@@ -370,6 +370,8 @@ TABLES = {
     "results/comparisons.md": {"tools": tools, "families": families, "processes": processes, "frameworks": frameworks, "searches": searches},
     "results/agents.md": {"learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents, "latency": latency,
                           "equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
+    "results/dream-gap.md": {"questions": lambda data: swaps.questions(data.rows("swaps.csv"), data.rows("dream-promises.csv")), "explanations": of_rows(swaps.explanations, "swaps.csv"),
+                             "gaps": of_rows(swaps.gaps, "swaps.csv"), "apart": of_rows(swaps.apart, "swaps.csv"), "unseen": of_rows(swaps.unseen, "swaps.csv")},
     "results/growth.md": {"growth": growth},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},
@@ -405,7 +407,7 @@ def made(text, makers, data):
         try:
             lines = maker(data)
         except Missing as error:
-            lines = [f"Not recorded yet ({pathlib.Path(str(error)).name}): `results/record.py --list` says what is missing."]
+            lines = [f"Not recorded yet ({pathlib.Path(str(error)).name}): `results/record.py --list` names what is missing."]
         text = head + begin + "\n".join(part for line in lines for part in wrapped(line)) + "\n" + end + tail
     unknown = set(re.findall(r"<!-- made by results/pages.py: (\S+) -->", text)) - set(makers)
     if unknown:

@@ -198,6 +198,29 @@ def speed_table(source, target):
                                  document["rlgo"]["revision"]])  # fmt: skip
 
 
+SWAPS = ["form", "graph", "seed", "prefix", "true", "steps", "return_percent", "gap_deviation_percent", "illegal_share", "counts_wrong_share", "latent_distance", "before_percent",
+         "starts", "revision"]  # fmt: skip
+
+
+def swap_table(documents, target):
+    """swaps.csv of what rlgo evaluate --swaps --json states, files FORM-GRAPH-sSEED/swaps-PREFIX.json; nothing where there is none."""
+    rows = []
+    for path in sorted(documents):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        check, (form, graph, seed) = document["swaps"], path.parent.name.split("-")
+        of = {"form": form, "graph": graph, "seed": seed.removeprefix("s"), "prefix": check["prefix"], "starts": check["starts"], "before_percent": f"{check['before_percent']:.5g}",
+              "revision": document["rlgo"]["revision"]}  # fmt: skip
+        for swap in [*check["swaps"], {"true": "random play", "horizons": check["random"]}]:
+            shares = {name: f"{swap[name]:.5g}" for name in ("illegal_share", "counts_wrong_share", "latent_distance") if name in swap}
+            for at in swap["horizons"]:
+                rows.append(of | shares | {"true": swap["true"], "steps": at["steps"]} | {name: f"{at[name]:.5g}" for name in ("return_percent", "gap_deviation_percent")})
+    if rows:
+        with open(target, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, SWAPS, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
 def figures(args):
     """Makes all that can be made of what is recorded; returns whether that went well."""
     commands, out, table = [], args.out, []
@@ -236,6 +259,7 @@ def figures(args):
             shutil.copytree(source, target, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copy(source, target)
+    swap_table((args.runs / "dreams").glob("*/swaps-*.json"), out / "swaps.csv")
     if (args.folder / "speed.json").is_file():
         speed_table(args.folder / "speed.json", out / "speed.csv")
     print(out)

@@ -34,6 +34,8 @@ PUBLISHED_PARTS = {
     ("data", "wm.data", "model-based"): {data: [*PUBLISHED["model-based"], "--wm.data", data] for data in ("online", "store")},  # C21
     ("passes", "wm.passes", "model-based"): {passes: [*PUBLISHED["model-based"], "--wm.passes", passes] for passes in (1, 16)},
     ("controllers", "dream.controller", "model-based"): {c: [*PUBLISHED["model-based"], "--dream.controller", c] for c in ("ppo", "cma-es")},
+    # X-RLflow's agent, and the same that sees the unmodified graph and where rewrites are.
+    ("candidates", "policy.candidates", "model-free"): {seen: ["--config", ROOT / "configs/x-rlflow.cfg", "--policy.candidates", seen] for seen in ("no", "yes")},
     ("encoders", "wm.encoder", "model-based"): {e: [*PUBLISHED["model-based"], "--wm.encoder", e] for e in ("random", "joint", "autoencoder")},
 }
 BLOCKS = ("full", "local", "gcn", "gat")
@@ -187,6 +189,28 @@ def block_runs(args):
         for block in BLOCKS if len(args.graphs) > 2 else ():
             evaluate = [args.rlgo, "evaluate", "--checkpoint", place / f"{block}-s{seed}", "--graph", ",".join(args.graphs[2:]), "--episodes", 10, "--csv", place / f"{block}-s{seed}.csv"]
             yield training(args, place, f"{block}-s{seed}", "model-free", ",".join(args.graphs[:2]), seed, args.epochs, 1.5, [*HIDDEN, "--gnn.block", block], [evaluate])
+
+
+# Whose dreams are looked into, on the two smallest graphs: the published agent, and rlgo's own.
+DREAMERS = {"published": PUBLISHED["model-based"], "own": []}
+PREFIXES = (0, 20, 60)  # random rewrites before an episode: 0 is where agents begin, the others are states that they have not seen
+
+
+def dreamer_runs(args):
+    for seed in range(1, args.seeds + 1):
+        for graph in args.graphs[:2]:
+            for form, more in DREAMERS.items():
+                yield training(args, args.runs / "dreams", f"{form}-{graph}-s{seed}", "model-based", graph, seed, args.epochs, minutes_of("model-based", graph), more)
+
+
+def swap_runs(args):
+    """Dreams with true parts, of those that are trained."""
+    for run in dreamer_runs(args):
+        folder = run.scratch
+        for prefix in PREFIXES if run.done.is_file() else ():
+            out = folder / f"swaps-{prefix}.json"
+            part = out.with_suffix(".part")
+            yield Run(f"swaps-{folder.name}-{prefix}", run.seed, 2, [[args.rlgo, "evaluate", "--checkpoint", folder, "--episodes", 20, "--swaps", "--prefix", prefix, "--json", part]], out, part)
 
 
 def part_stages():
@@ -346,6 +370,8 @@ STAGES = [
     Stage("long", f"model-free agents for as many epochs as RLFlow's, {PUBLISHED_EPOCHS:,}", long_runs),
     Stage("published", "RLFlow's and X-RLflow's agents", published_runs),
     *part_stages(),
+    Stage("dreams", "agents whose dreams are looked into", dreamer_runs),
+    Stage("swaps", "dreams in which parts of each step are the real ones; needs the stage dreams", swap_runs),
     Stage("blocks", "blocks of the encoder, on graphs that agents were not trained on (C6)", block_runs),
     Stage("dequeued", "TASO's search for 5,000 and 20,000 graphs taken from its queue (C9)", dequeued_runs),
     Stage("rules", "searches and agents on the generated rules only, and on those written by hand (C1)", rule_runs),

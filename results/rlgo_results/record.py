@@ -41,6 +41,7 @@ PUBLISHED = [
     ("world-loss", ["world-loss", "{}"]),
     *((part, ["compare", f"{{}}/{part}", "--by", option])
       for part, option in (("heads", "policy.head"), ("data", "wm.data"), ("passes", "wm.passes"), ("controllers", "dream.controller"), ("encoders", "wm.encoder"), ("rules", "rules"),
+                           ("candidates", "policy.candidates"),
                            ("speed", "env.reward"))),
     ("blocks", ["elsewhere", "{}/blocks", "--by", "gnn.block"]),
     ("x-rlflow", ["summary", "{}/x-rlflow"]),
