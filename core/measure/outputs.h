@@ -11,8 +11,8 @@
 
 namespace rlgo::measure {
 
-// Reads an answer to a request for outputs (docs/measurer-protocol.md) and the files that it names. Throws Error where it is
-// none.
+// Reads an answer to a request for outputs (docs/measurer-protocol.md) and the files that it names. Throws Error where
+// it is none.
 std::vector<Outputs> read_outputs(std::string_view answer, size_t models);
 
 // `assumed` of a model's result in an answer to `compare`; empty where there is none. Throws Error where it is
