@@ -1,4 +1,4 @@
-// --device of commands that time alone, without training.
+// An option that commands without training share.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rlgo::launch {
 
-// `device` keeps its value where the option is not given.
+// --device: where --target libtorch and cuda time operators and models.
 inline void declare_device(OptionSink& sink, std::string& device) {
   sink.text("device", device, "cpu, cuda, cuda:N, auto: of the targets libtorch and cuda");
 }
