@@ -72,6 +72,7 @@ class RandomMaker : public InstanceMaker<RandomMaker> {
     const bool parameter =
         place > 0 && (left.op == ops::Op::conv2d || left.op == ops::Op::batch_norm || left.op == ops::Op::layer_norm);
     const std::string name = next_name();
+    if (!ops::is_float(type.dtype)) return editor_.add_input(name, type);
     if (positive && left.op != ops::Op::batch_norm && rng_.below(2) == 0) {
       const Value size = editor_.op(ops::Op::abs, {editor_.add_input(name, type)});
       return editor_.op(ops::Op::add, {size, fill(0.25)});

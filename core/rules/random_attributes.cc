@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/ops/moves.h"
 #include "core/ops/windows.h"
 
 namespace rlgo::rules {
@@ -249,7 +250,8 @@ bool RandomAttributes::complete(Draft& draft) {
     if (draft.types[k]) continue;
     auto shape = operand(draft, k);
     if (!shape) return false;
-    draft.types[k] = ops::TensorType(ops::DType::f32, std::move(*shape));
+    const bool index = ops::holds_places(draft.op, k);
+    draft.types[k] = ops::TensorType(index ? ops::DType::i64 : ops::DType::f32, std::move(*shape));
   }
   for (const auto& spec : specs) {
     if (!fill(spec.key)) return false;

@@ -190,7 +190,7 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
       return made;
     }
     case Op::gather:
-      return std::nullopt;
+      return place == 0 ? any_shape() : shape(static_cast<int>(between(0, 2)));
     default:  // next to a scalar anything goes
       return any && ((*known)->elements() != 1 || chance(30)) ? relative((*known)->shape) : any_shape();
   }

@@ -155,6 +155,11 @@ output "y" = %4)"},
 %1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[130,128]
 %2 = matmul(%1, %0)
 output "y" = %2)"},
+    {"ChannelShuffle", "1 x channel-shuffle-to-gather", R"(%0 = input "x" : f32[1,12,16,16]
+%1 = reshape(%0) shape=[1,3,4,16,16]
+%2 = transpose(%1) perm=[0,2,1,3,4]
+%3 = reshape(%2) shape=[1,12,16,16]
+output "y" = %3)"},
     {"Attention", "4 x transpose-without-first-axis, 1 x matmul-of-keys-last",
      R"(%0 = input "q" : f32[1,16,4,64]
 %1 = input "k" : f32[1,16,4,64]
@@ -179,11 +184,30 @@ output "y" = %1)"},
     {"TransposeOfOneThird", "1 x transpose-without-third-axis", R"(%0 = input "x" : f32[2,32,1,4,16]
 %1 = transpose(%0) perm=[2,0,3,4,1]
 output "y" = %1)"},
+    {"PatchesOfPixels", "1 x unfold-to-space-to-depth",
+     R"(%0 = input "x" : f32[1,24,8,16]
+%1 = reshape(%0) shape=[96,2,8,2]
+%2 = transpose(%1) perm=[0,2,1,3]
+%3 = reshape(%2) shape=[1,24,32,4]
+%4 = transpose(%3) perm=[0,3,2,1]
+output "y" = %4)"},
     {"ConvolutionOfOneImage", "1 x conv-of-one-image", R"(%0 = input "x" : f32[2,6,1,9,8]
 %1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[4,3,1,3,5]
 %2 = weight "b" seed=2 scale=1 shift=0 positive=0 : f32[4]
 %3 = conv2d(%0, %1, %2) act=relu group=2 dilations=[1,2,1] pads=[0,1,2,0,0,1] strides=[1,1,2]
 output "y" = %3)"},
+    {"GatherOfNumbers", "1 x gather-of-one, 1 x gather-of-numbers, 1 x gather-by-rows",
+     R"(%0 = input "x" : f32[40]
+%1 = input "i" : i64[1200]
+%2 = gather(%0, %1) axis=0
+%3 = input "z" : f32[2,300,7,1]
+%4 = literal() shape=[2,2] to=i64 values=[0,5,3,6]
+%5 = gather(%3, %4) axis=2
+%6 = literal() shape=[1,1] to=i64 values=[0]
+%7 = gather(%3, %6) axis=3
+output "a" = %2
+output "b" = %5
+output "c" = %7)"},
     {"LogarithmsOfSoftmax", "1 x log-softmax-of-channels, 1 x reduce-sum-to-matmul, 1 x reduce-max-in-4-parts",
      R"(%0 = input "x" : f32[1,16,32,32]
 %1 = log_softmax(%0) axis=1

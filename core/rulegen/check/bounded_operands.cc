@@ -183,6 +183,10 @@ std::optional<Shape> BoundedChooser::operand(const Draft& draft, size_t place) {
       if (const auto parts = static_cast<int64_t>(parts_of(draft).value_or(0)); parts > bounds_.dims)
         return pick(2) == 0 ? Shape{parts} : Shape{parts + 1, 2};
       return any_shape();
+    case Op::transpose: {
+      const auto* perm = draft.attrs.find(Attr::perm);
+      return perm ? shape_of_rank(std::ssize(std::get<Ints>(*perm))) : any_shape();
+    }
     case Op::gather:
       return place == 0 ? any_shape() : shape_of_rank(between(0, 2));
     default:

@@ -22,7 +22,7 @@ class Symbols {  // a domain of core/ops/shapes.h: demands are assumed, or must 
       : w_(world), params_(params), in_(in), out_(out) {}
 
   Fit run(Op op) {
-    const bool unread = op == Op::input || op == Op::weight || op == Op::opaque || op == Op::where || op == Op::expand;
+    const bool unread = op == Op::input || op == Op::weight || op == Op::opaque || op == Op::where;
     // A cast is read where it is to the type that all tensors are of.
     if (unread || (op == Op::cast && attr(Attr::to).id != w_.pool.element_type())) return Fit::unknown;
     ops::state_shapes(*this, op);

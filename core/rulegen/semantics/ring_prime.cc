@@ -162,7 +162,9 @@ std::optional<PrimeValue> PrimeRing::exponent_of(uint64_t field) const {
   if (field == 1) return zero();
   if (const auto known = exp_of_.find(field); known != exp_of_.end()) return known->second;
   for (const auto& [below, x] : exp_of_) {
-    const auto above = exp_of_.find(prime_mul(field, below));
+    const uint64_t product = prime_mul(field, below);
+    if (product == 1) return neg(x);
+    const auto above = exp_of_.find(product);
     if (above != exp_of_.end()) return sub(above->second, x);
   }
   return std::nullopt;

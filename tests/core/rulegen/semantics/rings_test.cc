@@ -159,6 +159,29 @@ TEST_F(Poly, ExponentialsAndQuotients) {
   EXPECT_EQ(ring.div(x, ring.number(1.41421356)), ring.mul(x, ring.number(0.70710678)));
 }
 
+TEST(PrimeRing, LogarithmsOfQuotientsOfExponentials) {
+  PrimeRing ring(7);
+  const auto f = [&](Fn fn, const PrimeValue& v) { return ring.apply(fn, v); };
+  const auto x = ring.ratio(3, 4), y = ring.ratio(-2, 5), m = ring.ratio(1, 3);
+  const auto whole = ring.add(ring.add(f(Fn::exp, x), f(Fn::exp, y)), ring.integer(1));
+  const auto quotient = ring.div(f(Fn::exp, x), whole);
+  EXPECT_TRUE(ring.equal(f(Fn::log, quotient), ring.sub(x, f(Fn::log, whole))));
+  const auto shifted = ring.add(f(Fn::exp, ring.sub(x, m)), f(Fn::exp, ring.sub(y, m)));
+  const auto plain = ring.add(f(Fn::exp, x), f(Fn::exp, y));
+  EXPECT_TRUE(ring.equal(f(Fn::log, shifted), ring.sub(f(Fn::log, plain), m)));
+  EXPECT_NEAR(f(Fn::log, shifted).real, std::log(shifted.real), 1e-12);
+  EXPECT_FALSE(ring.equal(f(Fn::log, plain), ring.add(x, y)));
+  EXPECT_FALSE(ring.equal(f(Fn::log, whole), f(Fn::log, plain)));
+}
+
+TEST_F(Poly, LogarithmsOfQuotientsOfExponentials) {
+  const auto f = [&](Fn fn, P a) { return ring.apply(fn, a); };
+  const P e = f(Fn::exp, x), sum = ring.add(ring.add(e, f(Fn::exp, y)), number(2));
+  EXPECT_EQ(f(Fn::log, ring.div(e, sum)), ring.sub(x, f(Fn::log, sum)));
+  EXPECT_EQ(f(Fn::log, ring.mul(e, sum)), ring.add(x, f(Fn::log, sum)));
+  EXPECT_NE(f(Fn::log, ring.mul(x, sum)), ring.add(f(Fn::log, x), f(Fn::log, sum)));  // x may be negative
+}
+
 TEST_F(Poly, PowersOfQuarters) {
   const auto power = [&](double exponent) { return ring.power(x, ring.number(exponent)); };
   const P root = ring.apply(Fn::sqrt, x), fourth = ring.apply(Fn::sqrt, root);
