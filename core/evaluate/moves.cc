@@ -1,4 +1,5 @@
 // Operators that move, repeat, make or convert elements.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,13 +14,56 @@ using ops::Attr;
 using ops::Shape;
 using Steps = std::vector<int64_t>;
 
+// As wide as a cache line of floats: both sides of so many rows of so many elements stay in the cache.
+constexpr int64_t kTile = 16;
+
+// The axis along which the source lies where the target lies along the last one, and both are long; -1: none.
+int tiled_axis(const Shape& shape, const Steps& from, const Steps& to) {
+  const int last = static_cast<int>(shape.size()) - 1;
+  if (last < 1 || to[last] != 1 || from[last] < kTile || shape[last] < kTile) return -1;
+  for (int d = 0; d < last; ++d) {
+    if (from[d] == 1 && shape[d] >= kTile) return d;
+  }
+  return -1;
+}
+
+// The same as move(), `axis` being tiled_axis(): element by element each would be a cache line of its own.
+template <typename T>
+void move_tiles(const Run& run, const Shape& shape, int axis, const T* source, const Steps& from, T* target,
+                const Steps& to) {
+  const int last = static_cast<int>(shape.size()) - 1;
+  const int64_t across = (shape[last] + kTile - 1) / kTile, tiles = (shape[axis] + kTile - 1) / kTile * across;
+  int64_t others = 1;
+  for (int d = 0; d < last; ++d) others *= d == axis ? 1 : shape[d];
+  parallel(run, others * tiles, kPiece / (kTile * kTile), [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const T* in = source;
+      T* out = target;
+      int64_t place = k / tiles;
+      for (int d = last - 1; d >= 0; --d) {
+        if (d == axis) continue;
+        in += place % shape[d] * from[d];
+        out += place % shape[d] * to[d];
+        place /= shape[d];
+      }
+      const int64_t row = k % tiles / across * kTile, column = k % across * kTile;
+      const int64_t row_end = std::min(row + kTile, shape[axis]), column_end = std::min(column + kTile, shape[last]);
+      for (int64_t i = row; i < row_end; ++i) {
+        for (int64_t j = column; j < column_end; ++j) out[i * to[axis] + j] = in[i + j * from[last]];
+      }
+    }
+  });
+}
+
 // to[steps] = from[steps] over `shape`, both from an offset in elements.
 void move(const Run& run, const Shape& shape, const Tensor& from, int64_t from_start, const Steps& from_steps,
           Tensor& to, int64_t to_start, const Steps& to_steps) {
   const Walk<2> walk(shape, {to_steps, from_steps});
+  const int axis = tiled_axis(shape, from_steps, to_steps);
   visit(to.dtype(), [&]<typename T>() {
     const T* source = from.data<T>() + from_start;
     T* target = to.data<T>() + to_start;
+    if (axis >= 0) return move_tiles(run, shape, axis, source, from_steps, target, to_steps);
     const int64_t step = walk.step(1), to_step = walk.step(0);
     walk.each(run, [&](const auto& at, int64_t length) {
       if (step == 1 && to_step == 1) {

@@ -1,6 +1,7 @@
 #include "core/optimise/acceptance.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -9,18 +10,28 @@
 #include "core/base/temporary_folder.h"
 #include "core/base/text.h"
 #include "core/base/write_error.h"
+#include "core/onnx/onnx.h"
 #include "core/optimise/candidates.h"
 
 namespace rlgo::optimise {
 namespace {
 
-constexpr int kTries = 40;            // checks of parts of one trace
-constexpr int kOutputRuns = 2;        // of a model whose outputs are compared
-constexpr double kRepairShare = 1.2;  // of the time of the whole command: then nothing else is tried
+constexpr int kTries = 40;                 // checks of parts of one trace
+constexpr int kOutputRuns = 2;             // of a model whose outputs are compared
+constexpr double kCheaper = 0.8;           // times the effort of a check that took too long: it may be made in time
+constexpr double kHeavyBytes = 64 << 20;   // of a model file: loading takes as long as its bytes
+constexpr double kOperationsOfAByte = 32;  // of a constant: it is computed, written and read again
+constexpr double kRepairShare = 1.2;       // of the time of the whole command: then nothing else is tried
 
 // How much of that time may pass before no more parts are tried: those that the runtime alone refuses are tried
 // quickly.
 double repair_share(const Check& check) { return check.kind == Check::Kind::runtime ? kRepairShare : 1; }
+
+// What both files take to be loaded, times what the original's takes twice.
+double heavier(const Candidate& candidate, const std::filesystem::path& original) {
+  const double before = std::max<double>(kHeavyBytes, onnx_io::stored_bytes(original));
+  return (1 + std::max(1.0, onnx_io::stored_bytes(candidate.file) / before)) / 2;
+}
 
 std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
   std::map<std::string, int> counts;
@@ -34,6 +45,29 @@ std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
 
 bool is_touched(const Candidate& candidate, const LoadedModel& model) {
   return !candidate.trace.empty() || candidate.normalised.denormals > 0 || model.simplified > 0;
+}
+
+double effort_of(const Candidate& candidate) {
+  double operations = 0;
+  for (const graph::NodeId id : candidate.graph.order()) {
+    const auto& node = candidate.graph.node(id);
+    operations += node.info->work.flops;
+    if (!node.constant) continue;
+    for (const auto& type : node.info->outputs) operations += type.is_static() ? kOperationsOfAByte * type.bytes() : 0;
+  }
+  return operations;
+}
+
+size_t next_best(std::span<const Candidate> candidates, double most_effort) {
+  size_t best = 0;  // the model without rewrites
+  const auto key = [&](size_t k) {
+    return std::pair(candidates[k].ratio > 0 ? candidates[k].ratio : 1.0, candidates[k].cost_us);
+  };
+  for (size_t k = 1; k < candidates.size(); ++k) {
+    const Candidate& c = candidates[k];
+    if (c.error.empty() && !c.file.empty() && key(k) < key(best) && effort_of(c) <= most_effort) best = k;
+  }
+  return best;
 }
 
 Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model, cost::Runtime& runtime,
@@ -54,7 +88,7 @@ Acceptance::Acceptance(const OptimiseOptions& options, const LoadedModel& model,
            .end = clock.deadline(),
            .run_s = benchmark.timing().run_s(),
            .rules = result.rules,
-           .runtime_s = benchmark.timing().compare_s(2, kOutputRuns),
+           .runtime_s = heavier(result.best(), options.model.graph) * benchmark.timing().compare_s(2, kOutputRuns),
            .kept_s = std::max(0.0, benchmark.least_s() - benchmark.fewest_s())}) {}
 
 void Acceptance::choose() {
@@ -70,8 +104,9 @@ void Acceptance::choose() {
     if (const Check* late = least_skipped(result_.checks)) {
       log_.warn("'{}' is given up: there was no time for a check ({})", result_.best().name, late->by);
       result_.candidates[tried].error = fmt::format("{}: {}", kNotChecked, late->by);
+      const double effort = effort_of(result_.candidates[tried]);
       if (result_.best().trace.empty()) return;
-      result_.chosen = 0;
+      result_.chosen = clock_.deadline().over() ? 0 : next_best(result_.candidates, kCheaper * effort);
       continue;
     }
     if (result_.best().trace.empty()) return;
@@ -87,21 +122,8 @@ void Acceptance::choose() {
     else if (why != nullptr && !clock_.over(repair_share(*why) * options_.seconds) && add_repaired(tried))
       result_.chosen = result_.candidates.size() - 1;
     else
-      result_.chosen = next_best();
+      result_.chosen = next_best(result_.candidates, std::numeric_limits<double>::infinity());
   }
-}
-
-size_t Acceptance::next_best() const {
-  size_t best = 0;  // the model without rewrites
-  const auto key = [&](size_t k) {
-    const Candidate& c = result_.candidates[k];
-    return std::pair(c.ratio > 0 ? c.ratio : 1.0, c.cost_us);
-  };
-  for (size_t k = 1; k < result_.candidates.size(); ++k) {
-    const Candidate& c = result_.candidates[k];
-    if (c.error.empty() && !c.file.empty() && key(k) < key(best)) best = k;
-  }
-  return best;
 }
 
 bool Acceptance::accepts(const Candidate& candidate) {

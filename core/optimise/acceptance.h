@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "core/base/log.h"
@@ -18,6 +19,12 @@ namespace rlgo::optimise {
 // False: the candidate is the model as it was read, and as fast.
 bool is_touched(const Candidate& candidate, const LoadedModel& model);
 
+// The best candidate that nothing is said against, by its ratio, then its cost, and whose check takes at most so much
+// effort (effort_of); 0, the model without rewrites, where none is better than that.
+size_t next_best(std::span<const Candidate> candidates, double most_effort);
+// What a check of it takes, about, in operations: its arithmetic on weights, and the bytes that are written and read.
+double effort_of(const Candidate& candidate);
+
 // How Candidate::error begins where there was no time for a check without which nothing is written.
 constexpr const char* kNotChecked = "not checked in time";
 
@@ -30,8 +37,9 @@ class Acceptance {
              const Benchmark& benchmark);
   // Checks the chosen candidate. One that is refused is reported and replaced by the same rewrites without those
   // that spoil it, then to the next best candidate, at last to the model without rewrites (at once when time is long
-  // over, or was over before the checks without which nothing is written). Sets result.chosen, touched, checks,
-  // checked. Throws Error where a rewrite is proved wrong: what shows it is then left in a folder, which is named.
+  // over). Where the checks without which nothing is written take too long, the next best one follows that is cheaper
+  // to check. Sets result.chosen, touched, checks, checked. Throws Error where a rewrite is proved wrong: what shows it
+  // is then left in a folder, which is named.
   void choose();
 
  private:
@@ -40,8 +48,6 @@ class Acceptance {
   bool add_repaired(size_t candidate);
   [[noreturn]] void report_wrong(const Candidate& candidate, const Check& check);
   bool accepts_part(const Replayed& part, const Check& like);
-  // Of the candidates that nothing speaks against.
-  size_t next_best() const;
 
   const OptimiseOptions& options_;
   const LoadedModel& model_;

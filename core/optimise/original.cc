@@ -13,6 +13,7 @@ namespace {
 // Elements of the inputs at other sizes: at most so many times those at the sample sizes, or so few.
 constexpr int64_t kMoreElements = 4, kFewElements = int64_t{1} << 16, kMostElements = int64_t{1} << 26;
 constexpr int64_t kDivisor = 4, kMostDivisor = 64;  // of sizes that are made smaller
+constexpr int64_t kMostUnit = 32;                   // of which such sizes are multiples, where the model needs that
 constexpr double kLeastSaving = 0.7;                // of the operations: sizes that take more are hardly smaller
 
 int64_t input_elements(const graph::Graph& graph) {
@@ -76,24 +77,42 @@ LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_we
   return load_model(options, with_weights);
 }
 
+namespace {
+
+// A part of `size`, 2 or more; `unit`: a multiple of the largest power of two that divides `size`, up to this one.
+int64_t part_of(int64_t size, int64_t divisor, int64_t unit) {
+  const int64_t step = std::min(unit, size & -size);
+  return std::max({int64_t{2}, step, (size / divisor + step / 2) / step * step});
+}
+
+// The model read with such parts of its sample sizes; null where it does not admit them, or has other operators then.
+std::unique_ptr<LoadedModel> at_parts(const LoadedModel& model, int64_t divisor, int64_t unit) {
+  ModelOptions options = model.source;
+  options.sizes.clear();
+  for (const auto& [name, size] : model.samples)
+    options.sizes.push_back(fmt::format("{}={}", name, part_of(size, divisor, unit)));
+  try {
+    auto found = std::make_unique<LoadedModel>(load_model(options, true));
+    return same_operators(found->graph, model.graph) ? std::move(found) : nullptr;
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share, const Deadline& deadline) {
   const double flops = flops_of(model.graph);
   std::unique_ptr<LoadedModel> best;
   for (int64_t divisor = kDivisor; divisor <= kMostDivisor && !model.samples.empty(); divisor *= kDivisor) {
     deadline.check();
-    ModelOptions options = model.source;
-    options.sizes.clear();
-    for (const auto& [name, size] : model.samples)
-      options.sizes.push_back(fmt::format("{}={}", name, std::max<int64_t>(2, size / divisor)));
-    try {
-      auto smaller = std::make_unique<LoadedModel>(load_model(options, true));
-      const double its_share = flops_of(smaller->graph) / flops;
-      if (its_share > kLeastSaving || !same_operators(smaller->graph, model.graph)) continue;
-      best = std::move(smaller);
-      if (its_share <= share) break;
-    } catch (const Error&) {
-      continue;  // the model does not admit them
-    }
+    auto smaller = at_parts(model, divisor, 1);
+    // Pictures, say, that are halved five times and joined with what they were before.
+    if (!smaller) smaller = at_parts(model, divisor, kMostUnit);
+    const double its_share = smaller ? flops_of(smaller->graph) / flops : 1;
+    if (its_share > kLeastSaving) continue;
+    best = std::move(smaller);
+    if (its_share <= share) break;
   }
   return best;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "core/graph/editor.h"
 
 namespace rlgo::evaluate {
@@ -51,6 +53,27 @@ TEST(EvaluateInterpreter, ReportsMissingAndMisshapenInputs) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "graph 'linear': input 'x' is f32[1,2], not f32[2,2]");
+  }
+}
+
+// Long axes change places in tiles, whole ones and parts, whatever lies around them.
+TEST(EvaluateInterpreter, TransposesLongAxes) {
+  const ops::Shape shape{3, 40, 2, 33};
+  std::vector<float> values(3 * 40 * 2 * 33);
+  for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k);
+  for (const Ints& perm : {Ints{0, 3, 2, 1}, Ints{3, 2, 0, 1}, Ints{2, 3, 0, 1}, Ints{3, 0, 1, 2}, Ints{1, 0, 2, 3}}) {
+    Editor editor("transposed");
+    editor.add_output("y",
+                      editor.op(Op::transpose, {editor.add_input("x", {DType::f32, shape})}, {{Attr::perm, perm}}));
+    const auto y = elements(Interpreter(*editor.finish()).run({{"x", numbers(values, shape)}}).at("y"));
+    std::array<int64_t, 4> extents{};
+    for (size_t d = 0; d < 4; ++d) extents[d] = shape[static_cast<size_t>(perm[d])];
+    const std::array<int64_t, 4> steps{40 * 2 * 33, 2 * 33, 33, 1};
+    for (size_t k = 0; k < y.size(); ++k) {
+      int64_t rest = static_cast<int64_t>(k), place = 0;
+      for (size_t d = 4; d-- > 0; rest /= extents[d]) place += rest % extents[d] * steps[static_cast<size_t>(perm[d])];
+      ASSERT_EQ(y[k], static_cast<float>(place)) << perm[0] << perm[1] << perm[2] << perm[3] << " " << k;
+    }
   }
 }
 

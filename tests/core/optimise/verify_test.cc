@@ -158,12 +158,20 @@ constexpr char kOpenModel[] =
     "\022\001gZ\024\012\001x\022\017\012\015\010\001\022\011\012\003\022\001N\012\002\010\020b\024"
     "\012\001y\022\017\012\015\010\001\022\011\012\003\022\001N\012\002\010\020B\004\012\000\020\021";
 
-// How the checks of that model end, unchanged, by deadline `end`.
+// y = relu(reshape(x, [-1, 512])), x is f32[N,16]: N must be a multiple of 32.
+constexpr char kAlignedModel[] =
+    "\010\010\022\000\072\135\012\022\012\001x\012\001s\022\001a\042\007Reshape\012\014\012\001a\022\001y\042\004Relu"
+    "\022\001g\052\025\010\002\020\007\072\014\377\377\377\377\377\377\377\377\377\001\200\004B\001sZ\024\012\001x\022"
+    "\017\012\015\010\001\022\011\012\003\022\001N\012\002\010\020b\011\012\001y\022\004\012\002\010\001B\004\012\000"
+    "\020\021";
+
+// How the checks of such a model end, unchanged, by deadline `end`.
 std::vector<Check> checks_of_open_file(const Deadline& end, double run_s, const std::vector<std::string>& sizes = {},
-                                       double kept_s = 0) {
+                                       double kept_s = 0,
+                                       std::string_view bytes = {kOpenModel, sizeof(kOpenModel) - 1}) {
   const TemporaryFolder folder("rlgo-test");
   const auto file = folder.path() / "open.onnx";
-  atomic_write(file, std::string(kOpenModel, sizeof(kOpenModel) - 1));
+  atomic_write(file, std::string(bytes));
   ModelOptions options;
   options.graph = file.string();
   options.sizes = sizes;
@@ -182,6 +190,13 @@ TEST(Verifier, ASlowModelIsCheckedAtSmallerSizes) {
   EXPECT_EQ(slow.at(0).by, "rlgo in double precision at N=4, 4 inputs");
   EXPECT_EQ(slow.at(0).finding, Finding::same);
   EXPECT_EQ(least_skipped(slow), nullptr);
+}
+
+TEST(Verifier, SmallerSizesAreMultiplesWhereTheModelNeedsThat) {
+  const auto slow =
+      checks_of_open_file(Deadline([] { return 100.0; }), 20, {"N=480"}, 0, {kAlignedModel, sizeof(kAlignedModel) - 1});
+  EXPECT_EQ(slow.at(0).by, "rlgo in double precision at N=32, 4 inputs");
+  EXPECT_EQ(slow.at(0).finding, Finding::same);
 }
 
 TEST(Verifier, WithoutTimeTheLeastIsSkippedAndSaid) {
