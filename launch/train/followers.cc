@@ -10,6 +10,7 @@
 #include "launch/commands/command.h"
 #include "launch/train/algorithm_factory.h"
 #include "launch/train/roles.h"
+#include "learner/session/actor_rank.h"
 
 namespace rlgo::launch {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   const auto options = learners_options(config);
   learner::tell_place(options, mailbox);
-  const auto message = wait_for_start(mailbox, comm::Tag::learner, kStartSilence_s, [] { return false; });
+  const auto message =
+      learner::wait_for_start(mailbox, comm::Tag::learner, learner::kStartSilence_s, [] { return false; });
   if (!message) return 0;
   const auto beginning = learner::decode_beginning(message->payload);
   const auto claim = beginning.own ? exec::claim(beginning.device) : nullptr;

@@ -325,12 +325,18 @@ int LearnerSession::finish(const learner::LoopResult& result) {
   return conclude(result.state, learner::name(result.reason));
 }
 
-int LearnerSession::run_latency() {
+int LearnerSession::run_latency(const std::vector<int>& nodes) {
   price_graphs();
-  const auto timer = timer_of(config_, timed_under(), log_)(graphs_[0].model);
+  std::unique_ptr<learner::LatencyRanks> ranks;
+  if (nodes.size() > 1)
+    ranks = learner::lead_latency_ranks(mailbox_, learner::latency_roles(nodes, config_.timers),
+                                        {config_.loop.actor_timeout_s, config_.loop.heartbeat_s, signalled},
+                                        *cost_server_, log_);
+  const auto timer = ranks ? cost::WholeTimer() : timer_of(config_, timed_under(), log_)(graphs_[0].model);
   const auto found = learner::learn_latency({graphs_[0], folder_, rules_, prices_, timer, config_.learned, config_.seed,
-                                             config_.env.max_locations, config_.loop.seconds, signalled},
+                                             config_.env.max_locations, config_.loop.seconds, signalled, ranks.get()},
                                             log_);
+  if (ranks) lost_actors_ = !ranks->stop();
   timings_ = found.timings;
   form_ = found.form;
   return conclude({.steps = timings_.all(), .seconds = found.seconds}, found.ended_by);

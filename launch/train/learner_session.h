@@ -40,8 +40,9 @@ class LearnerSession {
   void prepare();
   // Trains, then concludes; returns the exit status. `turn`: see learner::LoopOptions, for one process.
   int run(std::function<bool()> turn = {});
-  // In place of prepare() and run(): the agent of --wm.kind latency, which trains nothing.
-  int run_latency();
+  // In place of prepare() and run(): the agent of --wm.kind latency, which trains nothing. `nodes`: Comm::nodes(),
+  // where other ranks work for it.
+  int run_latency(const std::vector<int>& nodes = {});
 
   // After run(): whether actors died or hang. They will not take part in the end of the job.
   bool lost_actors() const { return lost_actors_; }

@@ -6,7 +6,7 @@
 #include "actors/inference_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stopwatch.h"
+#include "core/base/hash.h"
 #include "core/comm/device_group.h"
 #include "core/comm/protocol.h"
 #include "core/cost/profile.h"
@@ -17,6 +17,7 @@
 #include "launch/target.h"
 #include "launch/train/learner_session.h"
 #include "learner/session/actor_rank.h"
+#include "learner/session/latency_ranks.h"
 
 namespace rlgo::launch {
 namespace {
@@ -42,21 +43,6 @@ void stop_actors(comm::Mailbox& mailbox) {
 
 }  // namespace
 
-std::optional<comm::Incoming> wait_for_start(comm::Mailbox& mailbox, comm::Tag tag, double silence_s,
-                                             const std::function<bool()>& should_stop) {
-  Stopwatch since_heard;
-  while (!should_stop()) {
-    if (auto message = mailbox.take(tag, 0)) return message;
-    if (mailbox.take(comm::Tag::stop, 0)) return {};
-    while (mailbox.take(comm::Tag::heartbeat, 0)) since_heard.restart();
-    if (since_heard.seconds() > silence_s)
-      throw comm::NoAnswer(
-          fmt::format("nothing was heard from rank 0 for {:.3g} s, and the run has not begun", silence_s));
-    mailbox.wait(100);
-  }
-  return {};
-}
-
 bool stopped_too(comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
   if (comm.rank() == 0) {
@@ -64,7 +50,7 @@ bool stopped_too(comm::Comm& comm) {
     return false;
   }
   try {
-    return !wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, signalled);
+    return !learner::wait_for_start(mailbox, comm::Tag::costs, learner::kStartSilence_s, signalled);
   } catch (const comm::NoAnswer&) {
     return false;
   }
@@ -74,8 +60,8 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
   comm::Mailbox mailbox(comm);
   try {
     LearnerSession session(config, config_text, mailbox);
-    session.prepare();
-    const int status = session.run();
+    if (!config.learns_latency()) session.prepare();
+    const int status = config.learns_latency() ? session.run_latency(comm.nodes()) : session.run();
     if (session.lost_actors()) comm.close(2, status);  // some will not come
     return status;
   } catch (
@@ -89,28 +75,42 @@ int run_learner(RunConfig& config, const std::string& config_text, comm::Comm& c
   }
 }
 
+// What rank 0 has, and what it answers.
+static Prices remote_prices(const RunConfig& config, comm::Mailbox& mailbox, const comm::Incoming& costs) {
+  if (config.cost.kind != CostKind::measured) return {cost::analytic_cost(config.cost.profile), {}, {}, {}};
+  learner::AskOptions ask{.timeout_s = config.loop.actor_timeout_s, .should_stop = signalled};
+  return learner::remote_prices(mailbox, std::move(ask), host_name(), costs, config.is_external());
+}
+
+int run_latency_rank(const RunConfig& config, comm::Comm& comm) {
+  comm::Mailbox mailbox(comm);
+  const auto first_costs = learner::wait_for_start(mailbox, comm::Tag::costs, learner::kStartSilence_s, signalled);
+  if (!first_costs) return 0;
+  const auto graphs = learner::load_graphs(config.model, true);
+  const auto rules = rules::choose_rules(config.rules);
+  const LoadedModel& model = graphs[0].model;
+  learner::LatencyLine line(mailbox, {config.loop.actor_timeout_s, config.loop.heartbeat_s, signalled});
+  if (learner::latency_roles(comm.nodes(), config.timers).times(comm.rank())) {
+    const auto timer = timer_of(config, learner::timed_under(*first_costs), {}, [&line] { return line.ended(); });
+    learner::time_for_rank_0(line, model.graph, rules, timer(model));
+  } else {
+    const Prices prices = remote_prices(config, mailbox, *first_costs);
+    learner::search_for_rank_0(line, model.graph, rules, *prices.model,
+                               hash_combine(config.seed, static_cast<uint64_t>(comm.rank())), config.env.max_locations);
+  }
+  return 0;
+}
+
 int run_actor(const RunConfig& config, comm::Comm& comm) {
   comm::Mailbox mailbox(comm);
-  const auto first_costs = wait_for_start(mailbox, comm::Tag::costs, kStartSilence_s, signalled);
+  const auto first_costs = learner::wait_for_start(mailbox, comm::Tag::costs, learner::kStartSilence_s, signalled);
   if (!first_costs) return 0;
   RunConfig here = config;
   // Whole graphs are timed where the actor is; --target cuda has GPUs only.
   if (config.cost.target.runtime != "cuda") here.device = "cpu";
   auto graphs = learner::load_graphs(config.model, env::times_whole(config.env.reward));
   const auto rules = rules::choose_rules(config.rules);
-  Prices prices;
-  if (config.cost.kind == CostKind::measured) {
-    learner::AskOptions ask;
-    ask.timeout_s = config.loop.actor_timeout_s;
-    ask.should_stop = signalled;
-    const auto client = std::make_shared<learner::CostClient>(mailbox, ask);
-    prices.table = learner::remote_table(cost::TableOrigin{"measured by rank 0", host_name(), 1}, client);
-    learner::receive_costs(*first_costs, *prices.table);
-    if (config.is_external()) prices.groups = learner::remote_groups(prices.table, client);
-    prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
-  } else {
-    prices.model = cost::analytic_cost(config.cost.profile);
-  }
+  const Prices prices = remote_prices(config, mailbox, *first_costs);
   const auto starts = prices.table ? env::told_starts : env::make_starts;
   for (auto& graph : graphs) graph.starts = starts(config.env, graph.model.graph, rules, *prices.model);
   const bool infers = actors::infers(config.loop.inference, comm.rank());

@@ -31,9 +31,11 @@ void check_target_of_run(const Options& options, const RunConfig& config, const 
 
 }  // namespace
 
-learner::TimerOf timer_of(const RunConfig& config, const std::string& under, const Log& log) {
+learner::TimerOf timer_of(const RunConfig& config, const std::string& under, const Log& log,
+                          std::function<bool()> should_stop) {
   if (!env::times_whole(config.env.reward)) return [](const LoadedModel&) { return cost::WholeTimer(); };
-  return learner::timer_of(start_runtime(config, log, signalled), config.env.reward, config.cost.timing.repeats, under);
+  return learner::timer_of(start_runtime(config, log, should_stop ? std::move(should_stop) : signalled),
+                           config.env.reward, config.cost.timing.repeats, under);
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,

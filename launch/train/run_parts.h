@@ -20,7 +20,9 @@
 namespace rlgo::launch {
 
 // For rewards that run whole graphs, in the run's target; LibTorch's device is config.device. See learner::timer_of.
-learner::TimerOf timer_of(const RunConfig& config, const std::string& under = "", const Log& log = {});
+// `should_stop` ends a timing; empty: signals alone do.
+learner::TimerOf timer_of(const RunConfig& config, const std::string& under = "", const Log& log = {},
+                          std::function<bool()> should_stop = {});
 
 // `count` environments on one model's graph, from its unmodified form, stepped side by side.
 std::unique_ptr<mdp::BatchEnv> make_envs(const RunConfig& config, const LoadedModel& model,

@@ -8,6 +8,7 @@
 #include "launch/train/followers.h"
 #include "launch/train/roles.h"
 #include "launch/train/run_parts.h"
+#include "learner/session/latency_ranks.h"
 #include "learner/session/run_folder.h"
 
 namespace rlgo::launch {
@@ -50,6 +51,11 @@ int run_train(Context& context) {
   make_reproducible(config);
   const std::string text = options.dump({"resume", "config", "name", "runs", "json", "quiet", "verbose"});
   if (context.comm->size() == 1) return run_alone(config, text);
+  if (config.learns_latency()) {
+    learner::keep_cores(context.comm->nodes(), config.timers, context.comm->rank());
+    return context.comm->rank() == 0 ? run_learner(config, text, *context.comm)
+                                     : run_latency_rank(config, *context.comm);
+  }
   learner::choose_ranks(config.loop, config.inference.place, context.comm->nodes());
   if (context.comm->rank() == 0) return run_learner(config, text, *context.comm);
   return context.comm->rank() < config.loop.learners ? run_follower(config, *context.comm)

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/stopwatch.h"
+#include "core/comm/device_group.h"
 #include "core/comm/protocol.h"
 #include "learner/session/node_messages.h"
 
@@ -14,6 +16,21 @@ namespace {
 int at(const std::vector<int>& ranks, int rank) { return ranks.empty() ? 0 : ranks.at(static_cast<size_t>(rank)); }
 
 }  // namespace
+
+std::optional<comm::Incoming> wait_for_start(comm::Mailbox& mailbox, comm::Tag tag, double silence_s,
+                                             const std::function<bool()>& should_stop) {
+  Stopwatch since_heard;
+  while (!should_stop()) {
+    if (auto message = mailbox.take(tag, 0)) return message;
+    if (mailbox.take(comm::Tag::stop, 0)) return {};
+    while (mailbox.take(comm::Tag::heartbeat, 0)) since_heard.restart();
+    if (since_heard.seconds() > silence_s)
+      throw comm::NoAnswer(
+          fmt::format("nothing was heard from rank 0 for {:.3g} s, and the run has not begun", silence_s));
+    mailbox.wait(100);
+  }
+  return {};
+}
 
 int run(ActorRank part) {
   auto& mailbox = part.mailbox;

@@ -207,6 +207,17 @@ std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCos
   return std::make_shared<measure::GroupCost>(std::move(table), measure);
 }
 
+optimise::Prices remote_prices(comm::Mailbox& mailbox, AskOptions options, const std::string& host,
+                               const comm::Incoming& first, bool external) {
+  const auto client = std::make_shared<CostClient>(mailbox, std::move(options));
+  optimise::Prices prices;
+  prices.table = remote_table(cost::TableOrigin{"measured by rank 0", host, 1}, client);
+  receive_costs(first, *prices.table);
+  if (external) prices.groups = remote_groups(prices.table, client);
+  prices.model = prices.groups ? std::static_pointer_cast<cost::CostModel>(prices.groups) : prices.table;
+  return prices;
+}
+
 std::string timed_under(const comm::Incoming& message) { return ByteReader(message.payload).get_string(); }
 
 void receive_costs(const comm::Incoming& message, cost::TableCost& table) {

@@ -13,6 +13,7 @@
 #include "core/comm/mailbox.h"
 #include "core/cost/table.h"
 #include "core/measure/group_cost.h"
+#include "core/optimise/prices.h"
 
 namespace rlgo::learner {
 
@@ -80,6 +81,9 @@ std::shared_ptr<cost::TableCost> remote_table(cost::TableOrigin origin, std::sha
 // An actor's prices of groups: `table` is its copy. Groups that are wanted at once are one message.
 std::shared_ptr<measure::GroupCost> remote_groups(std::shared_ptr<cost::TableCost> table,
                                                   std::shared_ptr<CostClient> client);
+// The two, as a run's prices. `first`: rank 0's first costs. `external`: groups are priced, not operators.
+optimise::Prices remote_prices(comm::Mailbox& mailbox, AskOptions options, const std::string& host,
+                               const comm::Incoming& first, bool external);
 // What rank 0 times whole graphs under, by a `costs` message; "": it does not.
 std::string timed_under(const comm::Incoming& message);
 // Rows of a `costs` message into the table.

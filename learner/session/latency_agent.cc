@@ -25,7 +25,10 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 class Agent {
  public:
   Agent(const LatencyAgentInput& in, optimise::TimedGraphs& kept)
-      : in_(in), metrics_(in.folder.metrics()), search_(parts(), kept, with_batches(in.options), in.seed) {}
+      : in_(in),
+        kept_(kept),
+        metrics_(in.folder.metrics()),
+        search_(parts(), kept, with_batches(in.options), in.seed) {}
 
   // The rewrites to the fastest graph; none where no graph is shown to be faster than the unmodified one.
   rules::Trace run() {
@@ -46,15 +49,18 @@ class Agent {
   LatencyAgentResult result() const {
     const auto summary = search_.summary();
     return {timings_, watch_.seconds(), " (learned latency: " + to_text(summary) + ")",
-            stopped() ? "interrupted" : summary.ended_by};
+            stopped()    ? "interrupted"
+            : no_timer() ? "no rank that times graphs is left"
+                         : summary.ended_by};
   }
 
  private:
   const graph::Graph& model() const { return in_.graph.model.graph; }
   cost::CostModel& prices() const { return *in_.prices.model; }
   bool stopped() const { return in_.should_stop && in_.should_stop(); }
+  bool no_timer() const { return in_.ranks != nullptr && !in_.ranks->any_timer(); }
   double left_s() const {
-    if (stopped()) return 0;
+    if (stopped() || no_timer()) return 0;
     return in_.seconds > 0 ? in_.seconds - watch_.seconds() : kNever;
   }
   static optimise::LearnedOptions with_batches(optimise::LearnedOptions options) {
@@ -71,32 +77,65 @@ class Agent {
     options.max_locations = in_.max_locations;
     options.memory_mib = 2048;
     options.together = true;
-    options.stop = [&] { return watch.seconds() > seconds || left_s() <= 0; };
+    options.stop = [&] {
+      if (in_.ranks != nullptr) in_.ranks->tend();
+      return watch.seconds() > seconds || left_s() <= 0;
+    };
     return search::run(method, {from, in_.rules, cost}, options);
   }
 
   optimise::LearnedParts parts() {
-    return {.unmodified = model(),
-            .rules = in_.rules,
-            .prices = prices(),
-            .search = [this](const std::string& method, const graph::Graph& from, cost::CostModel& cost,
-                             double seconds) { return by_prices(method, from, cost, seconds, kLaterGraphs); },
-            .time = [this](const graph::Graph& graph, double against) { return time(graph, against); },
-            .left_s = [this] { return left_s(); }};
+    optimise::LearnedParts parts{
+        .unmodified = model(),
+        .rules = in_.rules,
+        .prices = prices(),
+        .search = [this](const std::string& method, const graph::Graph& from, cost::CostModel& cost,
+                         double seconds) { return by_prices(method, from, cost, seconds, kLaterGraphs); },
+        .time = [this](const graph::Graph& graph, double against) { return time(graph, against); },
+        .left_s = [this] { return left_s(); }};
+    if (in_.ranks == nullptr) return parts;
+    parts.ahead = [this](const optimise::Proposal& proposal, double against) {
+      in_.ranks->begin(proposal.graph.hash(), proposal.trace, against);
+    };
+    parts.found = [this] { return found_by_ranks(); };
+    return parts;
+  }
+
+  // What the ranks that search sent. They get what has been learned since the last call.
+  std::vector<optimise::Proposal> found_by_ranks() {
+    if (const size_t timed = search_.summary().timed.size(); timed > told_) {
+      told_ = timed;
+      const auto fastest = search_.fastest(1);
+      auto examples = kept_.examples(model().hash());
+      if (examples.size() > optimise::Acquisition::kMostFitted)
+        examples.erase(examples.begin(), examples.end() - optimise::Acquisition::kMostFitted);
+      in_.ranks->tell(examples, fastest.empty() ? rules::Trace() : fastest[0]->trace);
+    }
+    std::vector<optimise::Proposal> out;
+    for (auto& trace : in_.ranks->found()) {
+      out.push_back({"a rank's", rules::replay(model(), in_.rules, trace), std::move(trace)});
+      in_.ranks->tend();
+    }
+    return out;
+  }
+
+  cost::WholeTiming timed(const graph::Graph& graph, double against) {
+    if (in_.ranks == nullptr) return in_.timer(graph, against);
+    return in_.ranks->time(graph.hash(), search_.proposal(graph.hash())->trace, against);
   }
 
   double time(const graph::Graph& graph, double against) {
-    const auto timed = in_.timer(graph, against);
-    const bool differs = std::abs(timed.ratio - against) > timed.error;
-    ++(!timed.ok() ? timings_.failed : differs ? timings_.shown : timings_.within_noise);
-    if (timed.ok()) latest_[graph.hash()] = timed.ratio + timed.error;
+    const auto found = timed(graph, against);
+    const bool differs = std::abs(found.ratio - against) > found.error;
+    ++(!found.ok() ? timings_.failed : differs ? timings_.shown : timings_.within_noise);
+    if (found.ok()) latest_[graph.hash()] = found.ratio + found.error;
     metrics_.write({{"seconds", watch_.seconds()},
                     {"timings", timings_.all()},
                     {"timings_within_noise", timings_.within_noise},
                     {"timings_failed", timings_.failed},
                     {"best_latency", best()}});
-    if (!timed.ok()) fail("{}", timed.failure);
-    return timed.ratio;
+    if (!found.ok()) fail("{}", found.failure);
+    return found.ratio;
   }
 
   double best() const {
@@ -108,6 +147,8 @@ class Agent {
   using Interval = std::pair<const uint64_t, double>;  // a graph, and the upper end of its ratio's interval
 
   const LatencyAgentInput& in_;
+  const optimise::TimedGraphs& kept_;
+  size_t told_ = 0;  // graphs that the ranks that search know of
   const Stopwatch watch_;
   MetricsFile metrics_;
   WholeTimings timings_;

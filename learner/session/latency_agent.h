@@ -12,6 +12,7 @@
 #include "core/optimise/learned_search.h"
 #include "core/optimise/prices.h"
 #include "core/rules/rules.h"
+#include "learner/session/latency_ranks.h"
 #include "learner/session/run_folder.h"
 #include "learner/session/run_graph.h"
 #include "learner/session/whole_timings.h"
@@ -23,7 +24,7 @@ struct LatencyAgentInput {
   const RunFolder& folder;  // metrics.csv gets a row for each timing
   std::shared_ptr<const rules::RuleSet> rules;
   const optimise::Prices& prices;
-  cost::WholeTimer timer;
+  cost::WholeTimer timer;  // asked where `ranks` is null
   // options.data: graphs that were timed, to start from where the file is there, and to add to; "": timed.tsv in
   // `folder`
   optimise::LearnedOptions options;
@@ -31,6 +32,7 @@ struct LatencyAgentInput {
   int max_locations = 200;
   double seconds = 0;  // 0: no limit
   std::function<bool()> should_stop = {};
+  LatencyRanks* ranks = nullptr;  // that time and search, too
 };
 
 struct LatencyAgentResult {

@@ -92,7 +92,23 @@ def latencies_are_learned(folder):
     assert "timed.tsv" in refused.stderr and "2 threads" in refused.stderr, refused.stderr
     other = ["hybrid" if word == "model-based" else word for word in options]
     assert "--wm.kind latency goes with --agent model-based" in rlgo(*other, "--target", FAKE, cwd=folder, status=2).stderr
-    assert "one process" in rlgo(*options, "--target", FAKE, cwd=folder, ranks=2, status=None).stderr
+    assert "--learners 2: with --wm.kind latency" in rlgo(*options, "--learners", 2, "--target", FAKE, cwd=folder, status=None).stderr
+    assert "--wm.timers 2: rank 0 learns, and 1 rank is all" in rlgo(*options, "--wm.timers", 2, "--target", FAKE, cwd=folder, status=2).stderr
+
+
+def ranks_time_and_search(folder):
+    """--wm.kind latency on four ranks: two time, the others search; a target that dies there costs timings, not the run"""
+    options = ["--graph", "toy_conv", "--agent", "model-based", "--wm.kind", "latency", "--wm.timers", 2, "--learned.graphs", 12, "--cost.repeats", 2,
+               "--check.repeats", 3, "--check.seeds", 1, "--seconds", 20]
+    for cost in ("analytic", "measured"):
+        done = rlgo(*options, "--cost", cost, "--name", cost, "--target", FAKE, cwd=folder, ranks=4)
+        result = json.loads((folder / f"runs/{cost}/result.json").read_text())
+        timings = result["agent"]["timings"]
+        assert timings["shown"] > 0 and timings["failed"] == 0, timings
+        assert "2 of 4 ranks time graphs, 2 search" in done.stderr and (folder / f"runs/{cost}/timed.tsv").exists(), done.stderr
+    rlgo(*options, "--cost", "analytic", "--name", "dies", "--target", FAKE + " crash=Clip blame", cwd=folder, ranks=4)
+    dies = json.loads((folder / "runs/dies/result.json").read_text())
+    assert dies["agent"]["timings"]["failed"] > 0 and all(not step["rule"].endswith("-to-clip") for step in dies["rewrites"][-1:]), dies["agent"]
 
 
 def a_run_folder_runs_no_command(folder):
@@ -139,4 +155,4 @@ def a_signal_ends_the_wait_for_a_target(folder):
 
 
 if __name__ == "__main__":
-    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, latency_as_the_reward, a_target_that_dies_costs_steps_not_the_run, latencies_are_learned, a_run_folder_runs_no_command, wrong_targets_are_told, a_signal_ends_the_wait_for_a_target)
+    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, latency_as_the_reward, a_target_that_dies_costs_steps_not_the_run, latencies_are_learned, ranks_time_and_search, a_run_folder_runs_no_command, wrong_targets_are_told, a_signal_ends_the_wait_for_a_target)

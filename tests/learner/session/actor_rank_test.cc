@@ -1,4 +1,4 @@
-#include "launch/train/roles.h"
+#include "learner/session/actor_rank.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/comm/device_group.h"
 
-namespace rlgo::launch {
+namespace rlgo::learner {
 namespace {
 
 using comm::Tag;
@@ -38,4 +38,4 @@ TEST(WaitForStart, StopsWhereRank0SaysSo) {
 }
 
 }  // namespace
-}  // namespace rlgo::launch
+}  // namespace rlgo::learner
