@@ -19,7 +19,7 @@ namespace rlgo::optimise {
 // False: the candidate is the model as it was read, and as fast.
 bool is_touched(const Candidate& candidate, const LoadedModel& model);
 
-// The best candidate that nothing is said against, by its ratio, then its cost, and whose check takes at most so much
+// The best candidate that nothing speaks against, by its ratio, then its cost, and whose check takes at most so much
 // effort (effort_of); 0, the model without rewrites, where none is better than that.
 size_t next_best(std::span<const Candidate> candidates, double most_effort);
 // What a check of it takes, about, in operations: its arithmetic on weights, and the bytes that are written and read.

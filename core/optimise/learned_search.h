@@ -53,7 +53,7 @@ struct LearnedParts {
   // where it cannot be timed, and WriteError where there is no room to try.
   std::function<double(const graph::Graph&, double against)> time = {};
   std::function<double()> left_s = {};  // until this is to end
-  // Where graphs are timed elsewhere, several at once: told before time() is asked. May be empty.
+  // Where graphs are timed elsewhere, several at once: reported before time() is asked. May be empty.
   std::function<void(const Proposal&, double against)> ahead = {};
   std::function<std::vector<Proposal>()> found = {};  // by others, since the last call; may be empty
 };

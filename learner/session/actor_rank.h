@@ -15,7 +15,7 @@ namespace rlgo::learner {
 // Rank 0 reads, times operators and resumes before the others may begin; meanwhile it gives signs of life (a heartbeat
 // a second, but for single long steps). Where they stop for this long it is thought dead.
 constexpr double kStartSilence_s = 600;
-// Sleeps until rank 0's first message of this kind. Nothing where rank 0 says stop, or should_stop reports so. Throws
+// Sleeps until rank 0's first message of this kind. Nothing where rank 0 sends stop, or should_stop reports so. Throws
 // comm::NoAnswer where nothing is heard from it for `silence_s`.
 std::optional<comm::Incoming> wait_for_start(comm::Mailbox& mailbox, comm::Tag tag, double silence_s,
                                              const std::function<bool()>& should_stop);

@@ -10,7 +10,7 @@ METHODS = ["latency", "model-free", "random", "search"]
 def finals(rows):
     """Lines of a table: latency of each method's best graph to the unmodified model's, medians over seeds."""
     models = list(dict.fromkeys(row["model"] for row in rows))
-    lines = ["| model | seeds | " + " | ".join(METHODS) + " | graphs timed: latency, model-free, random |", "|---|" + "---|" * (len(METHODS) + 2)]
+    lines = ["| model | " + " | ".join(METHODS) + " | graphs timed: latency, model-free, random |", "|---|" + "---|" * (len(METHODS) + 1)]
     against = {method: [] for method in METHODS[1:]}
     for model in models:
         of = {method: [row for row in rows if row["model"] == model and row["method"] == method] for method in METHODS}
@@ -18,7 +18,7 @@ def finals(rows):
             continue
         ratio = {method: statistics.median(float(row["ratio"]) for row in found) for method, found in of.items()}
         timed = ", ".join(f"{statistics.median(int(row['timings']) for row in of[method]):.0f}" for method in METHODS[:3])
-        lines.append(f"| {model} | {len(of['latency'])} | {' | '.join(best_bold([f'{ratio[method]:.3f}' for method in METHODS]))} | {timed} |")
+        lines.append(f"| {model} | {' | '.join(best_bold([f'{ratio[method]:.3f}' for method in METHODS]))} | {timed} |")
         for method, found in against.items():
             found.append(ratio["latency"] / ratio[method])
     if not any(against.values()):
@@ -28,7 +28,7 @@ def finals(rows):
     failed, timed = (sum(int(row[name]) for row in rows) for name in ("failed", "timings"))
     seconds, machines = (sorted({row[name] for row in rows}) for name in ("seconds", "machine"))
     wall = ", ".join(f"{method} {statistics.median(float(row['wall_s']) for row in rows if row['method'] == method):.0f}" for method in METHODS)
-    return [*lines, "", f"Median seconds of whole runs, with start, checks and the last measurement: {wall}.", "", f"Medians over seeds; lower is better, the best of a row is bold. {', '.join(f'{float(s):g}' for s in seconds)} s a run; {failed} of {timed} timings failed; "
+    return [*lines, "", f"Median seconds of whole runs, with start, checks and the last measurement: {wall}.", "", f"Medians over {len({row['seed'] for row in rows})} seeds; lower is better, the best of a row is bold. {', '.join(f'{float(s):g}' for s in seconds)} s a run; {failed} of {timed} timings failed; "
             f"rlgo {revisions_of(rows)}; {', '.join(machines)}."]  # fmt: skip
 
 
