@@ -87,7 +87,7 @@ def optimising(folder):
     model, out = folder / "model.onnx", folder / "out.onnx"
     rlgo("search", "--graph", "squeezenet1_1", "--methods", "greedy", "--out", folder / "found", cwd=folder, timeout=300)
     next((folder / "found").rglob("best.onnx")).rename(model)
-    command = ["optimise", model, "--seconds", 1, "--target", "libtorch", "--cost", "analytic", "--force"]
+    command = ["optimise", model, "--seconds", 4, "--target", "libtorch", "--cost", "analytic", "--force"]
     for kib in (8, 900):
         with SmallDisk(folder, kib) as disk:
             done = rlgo(*command, "-o", out, cwd=folder, status=1, timeout=300, env={"TMPDIR": str(disk)})

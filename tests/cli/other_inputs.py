@@ -22,16 +22,26 @@ def save(path, nodes, inputs, outputs, sparse=()):
 
 
 def optimised(folder, feeds, *options):
-    """Written by --force, after checks in the runtime; ONNX Runtime answers the same to `feeds`."""
-    done = rlgo("optimise", "m.onnx", "-o", "out.onnx", "--force", "--verbose", "--target", "onnxruntime", "--cost", "analytic", "--cost.folder", "", "--check.repeats", 5, "--seconds", 3, "--method", "greedy",
-                "--switches", "no", *options, cwd=folder, status=None)
-    assert done.returncode in (0, 3) and (folder / "out.onnx").is_file(), done.stdout + done.stderr
-    assert [n.op_type for n in onnx.load(folder / "out.onnx").graph.node].count("Relu") == 1, done.stdout
+    """Written by --force, after checks in the runtime; ONNX Runtime answers the same to `feeds`. On a busy machine the model without
+    rewrites may look faster by chance: then again."""
+    for _ in range(5):
+        done = forced(folder, *options)
+        if [n.op_type for n in onnx.load(folder / "out.onnx").graph.node].count("Relu") == 1:
+            break
+    else:
+        raise AssertionError(done.stdout)
     answers = [onnxruntime.InferenceSession(folder / name, providers=["CPUExecutionProvider"]).run(None, feeds) for name in ("m.onnx", "out.onnx")]
     for one, other in zip(*answers, strict=True):
         for a, b in zip(*((v if isinstance(v, list) else [v]) for v in (one, other)), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
     return done.stdout
+
+
+def forced(folder, *options):
+    done = rlgo("optimise", "m.onnx", "-o", "out.onnx", "--force", "--verbose", "--target", "onnxruntime", "--cost", "analytic", "--cost.folder", "", "--check.repeats", 5, "--seconds", 3, "--method", "greedy",
+                "--switches", "no", *options, cwd=folder, status=None)
+    assert done.returncode in (0, 3) and (folder / "out.onnx").is_file(), done.stdout + done.stderr
+    return done
 
 
 def texts(folder):

@@ -91,10 +91,22 @@ TEST_P(Kernels, AgreeWithTheEvaluator) {
 }
 
 // Operators that the evaluator does not know: no rule that has them is proved.
-constexpr Op kUnknown[] = {
-    Op::where,       Op::equal,   Op::less,       Op::less_equal,       Op::logical_and, Op::logical_or,
-    Op::logical_not, Op::expand,  Op::mod,        Op::arg_max,          Op::arg_min,     Op::thresholded_relu,
-    Op::gather_nd,   Op::one_hot, Op::scatter_nd, Op::scatter_elements, Op::recurrent};
+constexpr Op kUnknown[] = {Op::where,
+                           Op::equal,
+                           Op::less,
+                           Op::less_equal,
+                           Op::logical_and,
+                           Op::logical_or,
+                           Op::logical_not,
+                           Op::mod,
+                           Op::arg_max,
+                           Op::arg_min,
+                           Op::thresholded_relu,
+                           Op::gather_nd,
+                           Op::one_hot,
+                           Op::scatter_nd,
+                           Op::scatter_elements,
+                           Op::recurrent};
 
 std::vector<Op> computing() {
   std::vector<Op> all;

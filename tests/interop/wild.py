@@ -135,6 +135,8 @@ def check(group, name, source, folder, seconds, runtimes):
     for runtime in runtimes if seconds and not complaint else ():
         target.unlink()
         status, text = optimise(source, target, name, seconds, runtime)
+        if not target.exists() and "give more --seconds" in text:  # a busy machine: as the message asks
+            status, text = optimise(source, target, name, 8 * seconds, runtime)
         if status not in (0, 3) or not target.exists():
             return row | {"result": f"FAIL: optimise for {runtime}: {text[-300:]}"}
         error, complaint = agreement(name, source, target)

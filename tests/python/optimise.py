@@ -29,7 +29,7 @@ class Optimise(unittest.TestCase):
         lines = []
         for seconds in (6, 30, 120):  # on a busy machine six seconds are over before something is found
             result = rlgo.optimise(MODEL, force=True, **{**FAST, "seconds": seconds, "progress": lambda *line: lines.append(line)})
-            if result.trace:
+            if result.trace and all(c.finding != "skipped" for c in result.checks):
                 break
         self.assertTrue(result.checked)
         self.assertEqual({c.finding for c in result.checks}, {"same"})

@@ -54,7 +54,11 @@ TEST(Axioms, EachCanBeUsed) {
     const auto alone = AxiomSet::parse(rules::to_text(axiom.rule.text), axiom.name);
     auto options = derivation();
     options.certify = false;
-    const auto proof = prove(axiom.rule.text, *alone, options);
+    auto proof = prove(axiom.rule.text, *alone, options);
+    if (!proof.derived()) {  // of five axes
+      options.max_rank = 5;
+      proof = prove(axiom.rule.text, *alone, options);
+    }
     EXPECT_EQ(proof.reason, "derived, not certified") << axiom.name;
     ++used;
   }
