@@ -36,8 +36,10 @@ class ShippedRules : public testing::TestWithParam<Part> {
 
 // What no graph here ever contained would be listed by name in this test, with the reason. There is none.
 TEST_P(ShippedRules, HoldOnRandomInstances) {
-  const bool generated = std::string(GetParam().file) == "generated";
-  expect_hold(generated ? Effort{5, 400, 8000} : Effort{25, 40'000, 8000});
+  const std::string file = GetParam().file;
+  if (file == "generated") return expect_hold({5, 400, 8000});
+  if (file == "respell") return expect_hold({10, 500'000, 8000});  // lists of six extents rarely fit
+  expect_hold({25, 40'000, 8000});
 }
 
 // Run by rule_kernels_nightly.py.
