@@ -7,6 +7,7 @@
 A table stands between <!-- made by results/pages.py: NAME --> and <!-- end -->. --root FOLDER: another checkout.
 """
 import argparse
+import collections
 import math
 import pathlib
 import re
@@ -49,6 +50,12 @@ def by_half(data, threads=1):
     return [(label, ratios) for label, ratios in [*found, ("all", collected(data.peers()[0], rlgo, threads))] if ratios]
 
 
+def corpus_sizes(data):
+    """Models of the corpus by the labels of by_half(), raced or not."""
+    halves = collections.Counter(f"{row['half']} half" for row in data.rows("peers/corpus.csv"))
+    return {**halves, "all": halves.total()}
+
+
 def best_tool(data, group=None, threads=1):
     """(its name, its ratios, rlgo's on the same models) of the best other tool."""
     ratios, rlgo = data.peers()
@@ -61,13 +68,14 @@ def readme_peers(data):
     tool, others, own = best_tool(data)
     halves = by_half(data)
     total = len(halves[-1][1])
+    corpus = corpus_sizes(data)
     lines = [f"Latency with rlgo relative to the original under ONNX Runtime, one thread, ten seconds a model. Lower is better; unchanged models count as 1.0. Rules were made without "
              f"a look at the unseen half. The best other tool, {TOOLS[tool]}: {geometric_mean(others):.3f} on {len(others)} models of the seen half, rlgo there {geometric_mean(own):.3f}. "
              f"rlgo {', '.join(f'{revision} ({half})' for half in HALVES if (revision := data.peers_revision(rlgo, 1, half)))}; [all {total} models and tools](results/peers/peers.md), [families, other tools](results/comparisons.md), [where it gains](results/optimise.md).",
              "", "| models | geometric mean | 95 % interval | unchanged | best | worst |", "|---|---|---|---|---|---|"]  # fmt: skip
     for label, ratios in halves:
         mean, _, rest = mean_cell(ratios).partition(" ")
-        lines.append(f"| {label}, {len(ratios)} models | {mean} | {rest} | {unchanged(ratios)} | {min(ratios):.2f} | {max(ratios):.2f} |")
+        lines.append(f"| {label}, {len(ratios)} of {corpus[label]} models | {mean} | {rest} | {unchanged(ratios)} | {min(ratios):.2f} | {max(ratios):.2f} |")
     if halves[0][0] != "unseen half":
         lines += ["", "The unseen half has not been raced yet."]
     return lines
@@ -77,7 +85,8 @@ def five(data):
     """The claims of results/README.md: what is measured, its 95 % interval, where the rest is."""
     tool, others, same = best_tool(data)
     own = {threads: by_half(data, threads) for threads in (1, 2)}
-    halves = "; ".join(f"{label} {geometric_mean(ratios):.3f} ({len(ratios)} models)" for label, ratios in own[1])
+    corpus = corpus_sizes(data)
+    halves = "; ".join(f"{label} {geometric_mean(ratios):.3f} ({len(ratios)} of {corpus[label]} models)" for label, ratios in own[1])
     gain = learned_prices.gains(data.rows("prices-seconds.csv"), 10)
     (_, wrong, rate, *_), (_, cost, end, *_), (_, agent, apart, *_) = claims.mistakes(data), claims.search(data), claims.trained(data)
     rows = [

@@ -36,6 +36,9 @@ class Found:
         starts, seeds = self.rows[0]["starts"], len({r["seed"] for r in self.rows})
         return f"{starts} episodes from each place, {seeds} seed{'s' if seeds > 1 else ''} of each agent; rlgo {revisions_of(self.rows)}"
 
+    def recorded(self):
+        return f"Recorded so far: {'; '.join(map(self.name, self.agents))}; {self.made_of()}"
+
 
 def blamed(found, agent, prefix, steps):
     """The one part whose truth leaves the smallest gap, or nothing where the gap is within two standard errors."""
@@ -111,7 +114,7 @@ def third(found, promises):
     """Rewards: a true reward would change the promise by less than the promise is off, and correlation."""
     known = {form: [float(r["reward_correlation"]) for r in promises if r["run"].partition("-")[0] == form and r["clip"] == "none" and r["steps"] == "1"] for form in ("before", "after")}
     guilty = [a for a in found.agents if closes(found, a, 0, "reward", LONG)]
-    text = "; ".join(f"{name} {min(v):.2f} to {max(v):.2f}" for name, v in (("before the repairs", known["before"]), ("today", known["after"])) if v)
+    text = "; ".join(f"{name} {min(v):.2f} to {max(v):.2f}" for name, v in (("before the repairs", known["before"]), ("rlgo's own agent", known["after"])) if v)
     return verdict(len(found.agents) - len(guilty), len(found.agents)), f"one step: correlation {text}; a true reward closes at least half of the gap of {len(guilty)} of {len(found.agents)} dreams"
 
 
@@ -119,8 +122,8 @@ def fourth(found, _):
     """Trained in the dream, better than random play in reality from the unmodified graph."""
     gains = {a: (found.value(a, 0, REALITY, LONG) - found.value(a, 0, "random play", LONG), found.value(a, 0, "random play", LONG, "gap_deviation_percent")) for a in found.agents}
     good = sum(gain > 2 * error for gain, error in gains.values())
-    text = "; ".join(f"{found.name(a)} {found.value(a, 0, REALITY, LONG):+.2f} % (at random {found.value(a, 0, 'random play', LONG):+.2f})" for a in found.agents)
-    return verdict(good, len(gains)), f"saved in 40 real steps: {text}"
+    text = "; ".join(f"{found.name(a)} {-found.value(a, 0, REALITY, LONG):+.2f} % (at random {-found.value(a, 0, 'random play', LONG):+.2f}; ahead by {gain:.2f} +- {error:.2f} points)" for a, (gain, error) in gains.items())
+    return verdict(good, len(gains)), f"change of cost in 40 real steps: {text}"
 
 
 QUESTIONS = {"Can a model learn what rewrites do?": first, "Do policies carry over to states of the graph that they have not met?": second,
@@ -132,7 +135,7 @@ def questions(rows, promises):
     lines = ["| | question | answer | recorded |", "|---|---|---|---|"]
     for number, (question, answer) in enumerate(QUESTIONS.items(), 1):
         lines.append(f"| {number} | {question} | **{' | '.join(answer(found, promises)).replace(' | ', '** | ', 1)} |")
-    return lines
+    return [*lines, "", f"{found.recorded()}."]
 
 
 EXPLANATIONS = {"Rewards are predicted badly": "reward", "Next states are predicted that do not exist": "state", "Legal actions are predicted badly, so dream and reality part": "masks"}
@@ -141,10 +144,11 @@ EXPLANATIONS = {"Rewards are predicted badly": "reward", "Next states are predic
 def explanations(rows):
     """Each of RLFlow's explanations of the gap, judged by the true part that it names."""
     found = Found(rows)
-    lines = ["| | explanation | holds | a true part alone closes at least half of the gap of |", "|---|---|---|---|"]
+    lines = ["| | explanation | holds | does the true part close at least half of the gap? |", "|---|---|---|---|"]
     wide = [a for a in found.agents if blamed(found, a, 0, LONG)]
     for number, (text, part) in enumerate(EXPLANATIONS.items(), 1):
         closed = [a for a in wide if closes(found, a, 0, part, LONG)]
-        named = f": {'; '.join(map(found.name, closed))}" if closed else ""
+        gone = {a: 100 - 100 * abs(found.gap(a, 0, part, LONG)[0] / found.gap(a, 0, "none", LONG)[0]) for a in wide}
+        named = "".join(f"; {found.name(a)}: closes {percent:.0f} %" for a, percent in gone.items())
         lines.append(f"| {number} | {text} | {verdict(len(closed), len(wide)) if wide else 'no gap'} | true {PARTS[part]}: {len(closed)} of {len(wide)} dreams{named} |")
-    return [*lines, "", f"Of dreams of 40 steps whose gap two standard errors do not explain: {len(wide)} of {len(found.agents)}."]
+    return [*lines, "", f"Dreams of 40 steps whose gap is more than two standard errors: {len(wide)} of {len(found.agents)}. {found.recorded()}."]
