@@ -43,7 +43,7 @@ class Swaps(unittest.TestCase):
         self.assertIn("| toy, RLFlow's, 40 | 2.00 | +4.00 +- 0.50 | **+0.50 +- 0.50** | +3.00 +- 0.50 | +3.50 +- 0.50 |", swaps.gaps(rows))
         lines = swaps.explanations(rows)
         self.assertEqual([line.split(" | ")[2] for line in lines[2:5]], ["yes", "no", "no"])
-        self.assertIn("true reward: 1 of 1 dreams: toy, RLFlow's |", lines[2])
+        self.assertIn("true reward: 1 of 1 dreams; toy, RLFlow's: closes 88 % |", lines[2])
         self.assertIn("| toy, RLFlow's | 20 | 20.0 | 25.0 | 1.50 |", swaps.apart(rows))
         # The prefix made the graph more expensive by 1 %, the agent cheaper by 2, random play more expensive by 3.
         self.assertIn("| toy, RLFlow's | 20 | +1.00 | -1.00 | +4.00 | -5.00 |", swaps.unseen(rows))
@@ -57,9 +57,9 @@ class Swaps(unittest.TestCase):
     def test_the_questions_are_answered_by_what_is_recorded(self):
         told = [{"run": f"{form}-toy-s1", "clip": "none", "steps": "1", "reward_correlation": value} for form, value in (("before", "0.5"), ("after", "1.0"))]
         rows = self.rows(published_toy_s1=[document(0, RETURNS), document(20, RETURNS)], own_toy_s1=[document(0, RETURNS, illegal=0.0), document(20, RETURNS, at_random=1.5)])
-        answers = [line.split(" | ")[2] for line in swaps.questions(rows, told)[2:]]
+        answers = [line.split(" | ")[2] for line in swaps.questions(rows, told)[2:] if line.startswith("| ")]
         self.assertEqual(answers, ["**no**", "**in part**", "**no**", "**yes**"])
-        self.assertIn("before the repairs 0.50 to 0.50; today 1.00 to 1.00", swaps.questions(rows, told)[4])
+        self.assertIn("before the repairs 0.50 to 0.50; rlgo's own agent 1.00 to 1.00", swaps.questions(rows, told)[4])
 
     def test_means_are_over_seeds(self):
         rows = self.rows(own_toy_s1=[document(0, RETURNS)], own_toy_s2=[document(0, {k: v + 2 for k, v in RETURNS.items()})])
