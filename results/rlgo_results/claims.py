@@ -326,7 +326,7 @@ def c23(data):
 def c24(data):
     rows = data.rows("figures/summary.csv")
     return (YES if all(r["state"] == "ended" for r in rows) else NO,
-            f"{sum(float(r['real steps']) for r in rows):,.0f} steps of {len(rows)} trainings, which end with an error at an action that is none: no such end", "", "summary", FIGURES)
+            f"{sum(float(r['real steps']) for r in rows):,.0f} steps of {len(rows)} trainings, which end with an error at an illegal action: none did", "", "summary", FIGURES)
 
 
 @claim("Generated substitutions keep what a graph computes")
