@@ -218,7 +218,7 @@ def report(folder):
 
     table = pandas.read_csv(folder / "peers.csv", dtype={"commit": str})  # 58554e0 is no number
     table.loc[table.unchanged == 1, "ratio"] = 1.0
-    lines = [f"Commit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
+    lines = [f"# Every model against the other tools\n\nCommit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
              "Ratios to the original's latency (below 1 is faster); A/A: the original against itself; "
              "=: the peer leaves the model as it is, which counts as 1. Means with their 95 % interval over models.\n"]
     others = sorted(set(table.peer) - set(PEERS))  # settings of earlier revisions
