@@ -126,12 +126,13 @@ TEST(Lower, BlocksOfPixelsAreOneCopy) {
 // Those without a kernel state so by name, before anything runs on the GPU.
 TEST(Lower, RefusesWhatPlacesElementsByIndices) {
   const ops::TensorType index{DType::i64, {3, 2}};
-  for (const auto& [op, inputs] :
+  for (const auto& call :
        std::initializer_list<std::pair<Op, ops::Types>>{{Op::gather_elements, {f32({3, 2}), index}},
                                                         {Op::scatter_elements, {f32({3, 2}), index, f32({3, 2})}},
                                                         {Op::gather_nd, {f32({3, 2}), index}}}) {
+    const Op op = call.first;
     EXPECT_THAT(
-        [&] { program_of(op, inputs); },
+        [&] { program_of(op, call.second); },
         ThrowsMessage<Error>(testing::AllOf(HasSubstr(fmt::format("no kernel for {} of f32[3,2]", ops::name(op))),
                                             HasSubstr("it is not one of its operators; take another --target"))))
         << ops::name(op);
