@@ -19,7 +19,7 @@ namespace {
 constexpr int kBatch = 8;                                           // graphs that are halved down to one
 constexpr const char* kFirst[] = {"sweep", "greedy", "portfolio"};  // searches by prices
 constexpr double kFirstSeconds = 10, kFirstShare = 0.1;             // of one of them; of the time
-constexpr int64_t kFirstGraphs = 200'000, kLaterGraphs = 20'000;    // priced by one search
+constexpr int64_t kFirstGraphs = 200'000;                           // that one of them tries
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class Agent {
@@ -71,16 +71,10 @@ class Agent {
   search::Result by_prices(const std::string& method, const graph::Graph& from, cost::CostModel& cost, double seconds,
                            int64_t graphs) {
     const Stopwatch watch;
-    search::Options options;
-    options.budget = graphs;
-    options.seed = in_.seed;
-    options.max_locations = in_.max_locations;
-    options.memory_mib = 2048;
-    options.together = true;
-    options.stop = [&] {
+    const auto options = latency_search(in_.seed, in_.max_locations, graphs, [&] {
       if (in_.ranks != nullptr) in_.ranks->tend();
       return watch.seconds() > seconds || left_s() <= 0;
-    };
+    });
     return search::run(method, {from, in_.rules, cost}, options);
   }
 

@@ -12,7 +12,6 @@
 #include "core/base/hash.h"
 #include "core/comm/protocol.h"
 #include "core/optimise/learned_cost.h"
-#include "core/search/search.h"
 
 namespace rlgo::learner {
 namespace {
@@ -20,9 +19,8 @@ namespace {
 using comm::Tag;
 
 constexpr int kRanksOfATimer = 16;
-constexpr double kTurnSeconds = 2;   // of a search
-constexpr int64_t kGraphs = 20'000;  // priced by one
-constexpr double kLook_ms = 20;      // between looks at what has arrived
+constexpr double kTurnSeconds = 2;  // of a search
+constexpr double kLook_ms = 20;     // between looks at what has arrived
 
 // All go as Tag::learner; who sends shows which.
 struct Ask {  // rank 0 -> timer
@@ -246,6 +244,17 @@ bool LatencyLine::ended() {
   return ended_;
 }
 
+search::Options latency_search(uint64_t seed, int max_locations, int64_t graphs, std::function<bool()> stop) {
+  search::Options options;
+  options.budget = graphs;
+  options.seed = seed;
+  options.max_locations = max_locations;
+  options.memory_mib = 2048;
+  options.together = true;
+  options.stop = std::move(stop);
+  return options;
+}
+
 void time_for_rank_0(LatencyLine& line, const graph::Graph& unmodified,
                      const std::shared_ptr<const rules::RuleSet>& rules, const cost::WholeTimer& timer) {
   while (!line.ended()) {
@@ -279,23 +288,19 @@ void search_for_rank_0(LatencyLine& line, const graph::Graph& unmodified,
       from = rules::replay(unmodified, rules, trace);
       fastest = std::move(trace);
     }
-    const bool anew = draw % 2 == 1;
-    optimise::LearnedCost drawn(prices, features, residual.draw(hash_combine(seed, draw)));
+    const bool restarts = draw % 2 == 1;  // at the unmodified graph
+    const uint64_t drawn_seed = hash_combine(seed, draw);
+    optimise::LearnedCost drawn(prices, features, residual.draw(drawn_seed));
     const Stopwatch watch;
-    search::Options options;
-    options.budget = kGraphs;
-    options.seed = hash_combine(seed, draw);
-    options.max_locations = max_locations;
-    options.memory_mib = 2048;
-    options.together = true;
-    options.stop = [&] { return watch.seconds() > kTurnSeconds || line.ended(); };
-    auto found = search::run(anew ? "sweep" : "portfolio", {anew ? unmodified : from, rules, drawn}, options);
+    const auto options = latency_search(drawn_seed, max_locations, kLaterGraphs,
+                                        [&] { return watch.seconds() > kTurnSeconds || line.ended(); });
+    auto found = search::run(restarts ? "sweep" : "portfolio", {restarts ? unmodified : from, rules, drawn}, options);
     if (line.ended()) break;
     if (!seen.insert(found.graph.hash()).second) {
       line.mailbox().wait(kLook_ms);
       continue;
     }
-    Found message{anew ? rules::Trace() : fastest};
+    Found message{restarts ? rules::Trace() : fastest};
     message.trace.insert(message.trace.end(), found.trace.begin(), found.trace.end());
     line.mailbox().send(0, Tag::learner, write_fields(message));
   }

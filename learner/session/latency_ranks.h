@@ -19,6 +19,7 @@
 #include "core/cost/whole_timing.h"
 #include "core/rules/rules.h"
 #include "core/rules/trace.h"
+#include "core/search/search.h"
 #include "learner/session/cost_server.h"
 
 namespace rlgo::learner {
@@ -109,6 +110,10 @@ class LatencyLine {
   Stopwatch since_sign_, since_heard_;
   bool ended_ = false;
 };
+
+// Of a search by learned latencies, on rank 0 as on the ranks that search; `graphs`: matches that it may try.
+constexpr int64_t kLaterGraphs = 20'000;  // once graphs are timed
+search::Options latency_search(uint64_t seed, int max_locations, int64_t graphs, std::function<bool()> stop);
 
 // Times what rank 0 asks for, until the end. `timer` is to ask line.ended() while it waits.
 void time_for_rank_0(LatencyLine& line, const graph::Graph& unmodified,
