@@ -4,6 +4,7 @@ import statistics
 from rlgo_results import tables
 from rlgo_results.means import mean_cell
 from rlgo_results.recorded import revisions_of
+from rlgo_results.tables import best_bold
 
 STARTS = "its searches"  # the best of those that the agent began from, which draw alike in all seeds
 UNTRAINED = "untrained"  # the agent without learning
@@ -84,7 +85,9 @@ def table(rows):
     lines = []
     for key, methods in sorted(found.items()):
         percent = [", ".join(f"{100 * (us / before[key] - 1):.2f}" for us in all_us) for all_us in ([known[key]], *(methods.get(m, []) for m in ["agent", *searches]))]
-        lines.append([*key, *percent])
+        methods_of = ["agent", *searches]
+        best = iter(best_bold([text for text, method in zip(percent[1:], methods_of) if method != STARTS]))
+        lines.append([*key, percent[0], *(text if method == STARTS else next(best) for text, method in zip(percent[1:], methods_of))])
     seconds = sorted({row["seconds"] for row in rows})
     columns = ["profile", "graph", "best known before, or of all these", "agent, each seed", *searches]
-    return [*tables.table(columns, lines, keys=2), "", f"Change of cost, percent; lower is better; {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {revisions_of(rows)}.", "", *summary(rows)]
+    return [*tables.table(columns, lines, keys=2), "", f"Change of cost, percent; lower is better, the best method of a row is bold (of the agent its first seed counts); {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {revisions_of(rows)}.", "", *summary(rows)]

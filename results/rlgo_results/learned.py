@@ -3,7 +3,8 @@ import statistics
 
 from . import tables
 from .means import mean_cell
-from .recorded import best_bold, revisions_of
+from .recorded import revisions_of
+from .tables import best_bold
 
 NEAR = 1.01  # to the fastest graph that was timed: within what one measurement is uncertain by
 
@@ -47,7 +48,7 @@ def in_equal_seconds(rows):
             lines.append(f"- {method} / search, geometric mean: {mean_cell([ratio for ratio, _ in of])}; beyond what the original shows against itself (A/A) faster on {faster}, "
                          f"slower on {slower} of {len(of)}.")  # fmt: skip
     columns = ["model", "seed", "search", *OTHERS, "A/A", "graphs timed", "fastest at", "error of the sum -> learned, %"]
-    return [*tables.table(columns, table, keys=2, widths=(4, 3)), "", *lines, "", told_by(rows)]
+    return [*tables.table(columns, table, keys=2, widths=(4, 3)), "", *lines, "", f"Latency to the original's; lower is better, the best of a row is bold. {told_by(rows)}"]
 
 
 def times(row):
@@ -81,5 +82,5 @@ def graphs_needed(rows):
         ratios += of
         reaching += shares
     told = f"fastest {mean_cell(ratios)}; " if ratios else ""
-    return [*lines, "", f"All {len(ratios)} runs: {told}{len(reaching)} reach it, {sum(share <= 0.2 for share in reaching)} with at most a fifth. Times are those "
+    return [*lines, "", f"Fewer graphs and lower ratios are better. All {len(ratios)} runs: {told}{len(reaching)} reach it, {sum(share <= 0.2 for share in reaching)} with at most a fifth. Times are those "
             f"that the runs took for their own choice: the fastest of many is lucky, more so where more were timed. {told_by(rows)}"]  # fmt: skip

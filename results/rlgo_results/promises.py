@@ -66,7 +66,8 @@ def repairs(rows, form="without_"):
         for name in REPAIRS:
             if (key := (graph, form + name)) in told.none:
                 lines.append([graph, name, *told.ten_steps(key), ", ".join(told.episode(key))])
-    return tables.table(["graph", "without", *TEN, "whole episode, %: real, dreamed"], lines, keys=2, widths=(3, 4))
+    table = tables.table(["graph", "without", *TEN, "whole episode, %: real, dreamed"], lines, keys=2, widths=(3, 4))
+    return [*table, "", "Higher is better for the correlation and the counts; a dreamed return is better the nearer it is to the real one."]
 
 
 def transfer(rows):
@@ -77,7 +78,7 @@ def transfer(rows):
         own = row["run"].partition("-")[0]
         cells = [f"{float(row[name]):.{digits}f}" for name, digits in columns.items()]
         lines.append(f"| {own} | {'itself' if own == row['graph'] else row['graph']} | {' | '.join(cells[:-2])} | {', '.join(cells[-2:])} |")
-    return lines
+    return [*lines, "", "Higher is better for the correlation and the counts."]
 
 
 def table(rows):
@@ -99,4 +100,4 @@ def table(rows):
             lines.append([graph, form, *told.ten_steps(key), f"{sum(near)} of {len(near)}", *told.episode(key)])
     aims = [f"correlation at least 0.95 with every seed: {sum(met['correlation'])} of {len(met['correlation'])} graphs", f"counts exact in 95 % after ten steps: {sum(met['counts'])}",
             f"dreams near enough with every seed: {sum(met['near'])}"]  # fmt: skip
-    return [*tables.table(["graph", "form", *TEN, "near enough", *WHOLE], lines, keys=2, widths=(3, 4, 2)), "", "Aims, on today's form: " + "; ".join(aims) + "."]
+    return [*tables.table(["graph", "form", *TEN, "near enough", *WHOLE], lines, keys=2, widths=(3, 4, 2)), "", "Higher is better for the correlation and the counts; a dreamed return is better the nearer it is to the real one. Aims, on today's form: " + "; ".join(aims) + "."]
