@@ -19,7 +19,7 @@ import sys
 
 from rlgo_results import tables
 from rlgo_results.student import half_width
-from rlgo_results.tables import best_bold_of_columns
+from rlgo_results.tables import best_bold, best_bold_of_columns
 
 DRAWN = {"anneal", "portfolio", "random", "policy"}  # methods whose result depends on the seed
 ZOO = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"]
@@ -132,6 +132,7 @@ def summary(runs, profile):
     TASO's end or below after one second (mean over seeds; a cost within 1e-6 is equal)."""
     lines = ["Against TASO, at its end (negative: cheaper graphs; lower is better):", "", "| method | graphs | at the end, geometric mean, % | worst graph, % | after 1 s at TASO's end or below |",
              "|---|---|---|---|---|"]
+    rows = []
     taso = {g: 1 + float(s[0][0]["change_percent"]) / 100 for (p, g, m), s in runs.items() if p == profile and m == "taso"}
     for method in sorted({m for p, _, m in runs if p == profile and m != "taso"}):
         of_method = {g: s for (p, g, m), s in runs.items() if p == profile and m == method and g in taso}
@@ -140,9 +141,9 @@ def summary(runs, profile):
         ends = {g: statistics.mean(1 + float(r["change_percent"]) / 100 for r, _ in s) / taso[g] for g, s in of_method.items()}
         early = sum(statistics.mean(1 + best_at(c, 0, 1) / 100 for _, c in s) <= taso[g] * (1 + 1e-6) for g, s in of_method.items())
         worst = max(ends, key=ends.get)
-        lines.append(f"| {method} | {len(ends)} | {100 * (statistics.geometric_mean(ends.values()) - 1):.2f} | {100 * (ends[worst] - 1):+.2f} ({worst}) | "
-                     f"{early} of {len(ends)} |")
-    return lines + [""]
+        rows.append([method, f"{len(ends)}", f"{100 * (statistics.geometric_mean(ends.values()) - 1):.2f}", f"{100 * (ends[worst] - 1):+.2f} ({worst})", f"{early} of {len(ends)}"])
+    means = best_bold([row[2] for row in rows])
+    return [*lines, *(f"| {' | '.join([*row[:2], mean, *row[3:]])} |" for row, mean in zip(rows, means)), ""]
 
 
 def plot(runs, path):
