@@ -4,7 +4,7 @@
 For each model and each peer: number of operators, time that the tool took, error of its outputs, and latency in ONNX
 Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together, loaded again three times: rounds in
 random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios. A peer that leaves
-a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise said (column `unchanged`).
+a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise was (column `unchanged`).
 
     peers.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [--blocks N] [--half seen|unseen] [--families F ...] [MODEL ...]
     peers.py --merge FOLDER [--out results/peers]
@@ -223,9 +223,9 @@ def report(folder):
              "=: the peer leaves the model as it is, which counts as 1. Means with their 95 % interval over models.\n"]
     others = sorted(set(table.peer) - set(PEERS))  # settings of earlier revisions
     measured = [p for p in [*PEERS[1:-1], *others, PEERS[-1]] if p in set(table.peer)]
-    untold = [p for p in measured if table[table.peer == p].unchanged.isna().all()]
-    if untold:
-        lines.append(f"Whether {', '.join(untold)} left a model as it was had not been recorded: their ratios are as measured.\n")
+    unrecorded = [p for p in measured if table[table.peer == p].unchanged.isna().all()]
+    if unrecorded:
+        lines.append(f"Whether {', '.join(unrecorded)} left a model as it was had not been recorded: their ratios are as measured.\n")
     for threads in sorted(set(table.threads)):
         part = table[table.threads == threads]
         peers = [p for p in measured if p in set(part.peer)]
