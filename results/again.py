@@ -71,7 +71,7 @@ def rows_of(name, source, folder, args):
     return rows
 
 
-def told(rows):
+def reported(rows):
     """What a file says, in one line, and whether that is allowed."""
     raced = [r for r in rows if r["ratio"]]
     above = sum(float(r["ratio"]) > 1 for r in raced)
@@ -114,7 +114,7 @@ def main():
                     writer.writeheader()
                 writer.writerows(rows)
             print(f"{name}: " + (f"{rows[0]['said']} said, raced {sorted(r['ratio'] for r in rows)}" if "ratio" in rows[0] else rows[0]["note"]), flush=True)
-    line, allowed = told(rows_in(args.out))
+    line, allowed = reported(rows_in(args.out))
     print(line)
     return 75 if left else 0 if allowed else 1
 

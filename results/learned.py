@@ -43,18 +43,18 @@ FIELDS = ["model", "seed", "method", "seconds", "took_s", "ratio", "noise", "rou
 
 def optimise(args, model, method, seconds, seed, folder):
     """(what `rlgo optimise --json` shows, the file it wrote or None)."""
-    costs, out, told = (folder / f"{method}-{seconds:g}{kind}" for kind in ("-costs", ".onnx", ".json"))
+    costs, out, reported = (folder / f"{method}-{seconds:g}{kind}" for kind in ("-costs", ".onnx", ".json"))
     if args.costs:
         shutil.copytree(args.costs, costs)
         for file in costs.glob("*.timed.tsv"):
             file.unlink()
     sizes = [part for key, size in _models.SIZES.get(model.stem, {}).items() if size > 1 for part in ("--size", f"{key}={size}")]
     command = [args.rlgo, "optimise", model, *sizes, "-o", out, *METHODS[method], "--seconds", seconds, "--seed", seed, "--target", "onnxruntime",
-               "--cost.folder", costs, "--json", told, "--quiet", "--switches", "no"]  # fmt: skip
+               "--cost.folder", costs, "--json", reported, "--quiet", "--switches", "no"]  # fmt: skip
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
         raise RuntimeError(f"{model}, {method}: status {done.returncode}: {done.stderr.strip()[-300:]}")
-    return json.loads(told.read_text(encoding="utf-8")), out if out.exists() else None
+    return json.loads(reported.read_text(encoding="utf-8")), out if out.exists() else None
 
 
 def raced(model, written, seconds, seed):
@@ -76,13 +76,13 @@ def measure(args, model, seconds, seed):
             ratio, noise, rounds = raced(model, written, args.race_s, seed)
         else:
             ratio, noise, rounds = {run: found[run][0]["latency"]["ratio"] for run in written}, 0.0, 0
-    for (method, s), (told, _) in found.items():
-        said = told["learned"] or {}
-        timed = said.get("timed", [])
-        yield {"model": model.stem, "seed": seed, "method": method, "seconds": s, "took_s": round(told["seconds"], 2),
+    for (method, s), (reported, _) in found.items():
+        stated = reported["learned"] or {}
+        timed = stated.get("timed", [])
+        yield {"model": model.stem, "seed": seed, "method": method, "seconds": s, "took_s": round(reported["seconds"], 2),
                "ratio": round(ratio.get((method, s), 1.0), 5), "noise": round(noise, 5), "rounds": rounds, "timed": len(timed),
-               "best_at": said.get("best_at"), "sum_error_percent": said.get("sum_error_percent"),
-               "residual_error_percent": said.get("residual_error_percent"), "ended_by": said.get("ended_by", ""), "times": " ".join(f"{t['ratio']:.5f}" for t in timed)}  # fmt: skip
+               "best_at": stated.get("best_at"), "sum_error_percent": stated.get("sum_error_percent"),
+               "residual_error_percent": stated.get("residual_error_percent"), "ended_by": stated.get("ended_by", ""), "times": " ".join(f"{t['ratio']:.5f}" for t in timed)}  # fmt: skip
 
 
 def files_of(models):

@@ -11,7 +11,7 @@ from rlgo_results.where import machine, revision
 
 HEAD = ["# The long tests", "",
         "Written by `launch/scripts/nightly.sh`: the last run of each test with the label nightly.", "",
-        "| test | result | seconds | when, revision, machine | what it said |", "|---|---|---|---|---|"]
+        "| test | result | seconds | when, revision, machine | what it printed |", "|---|---|---|---|---|"]
 
 
 def rows_of(page):
@@ -24,9 +24,9 @@ def rows_from(junit, where):
     rows = {}
     for case in ElementTree.parse(junit).getroot().iter("testcase"):
         result = {"run": "passed", "fail": "FAILED", "notrun": "skipped", "disabled": "disabled"}.get(case.get("status"), case.get("status"))
-        said = [line.strip() for line in (case.findtext("system-out") or "").splitlines() if line.strip()]
-        said = " <br> ".join(line.replace("|", "/") for line in said if not line.startswith(("passed in", "RLGO_FAULT_SEED")))
-        rows[case.get("name")] = f"| {case.get('name')} | {result} | {float(case.get('time')):.0f} | {where} | {said[:1200]} |"
+        stated = [line.strip() for line in (case.findtext("system-out") or "").splitlines() if line.strip()]
+        stated = " <br> ".join(line.replace("|", "/") for line in stated if not line.startswith(("passed in", "RLGO_FAULT_SEED")))
+        rows[case.get("name")] = f"| {case.get('name')} | {result} | {float(case.get('time')):.0f} | {where} | {stated[:1200]} |"
     return rows
 
 

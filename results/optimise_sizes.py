@@ -55,31 +55,31 @@ def feeds(inputs, sizes, seed, values):
     return out
 
 
-def sets_of_sizes(inputs, told):
+def sets_of_sizes(inputs, reported):
     """Sets of sizes to try: around what rlgo found, then likely ones."""
     names = list(dict.fromkeys(n for _, _, shape in inputs for n in shape if isinstance(n, str)))
     if not names:
         yield from ({} for _ in range(20))
         return
     firsts = {shape[0] for _, _, shape in inputs if shape}
-    if told:
-        yield told
+    if reported:
+        yield reported
         for batch in (1, 3, 5, 7, 11):
-            changed = {n: batch if told.get(n) == 2 else size for n, size in told.items()}
-            if changed != told:
+            changed = {n: batch if reported.get(n) == 2 else size for n, size in reported.items()}
+            if changed != reported:
                 yield changed
         for factor in (2, 3, 5, 10):
-            yield {n: size if size == 2 else factor * size for n, size in told.items()}
+            yield {n: size if size == 2 else factor * size for n, size in reported.items()}
     for batch, size, other in itertools.product((1, 2, 3), LIKELY, LIKELY[:5]):
         yield {n: batch if n in firsts else (size if k % 2 else other) for k, n in enumerate(names)}
     for batch, size in itertools.product((1, 2, 3, 5, 7, 13), (1, 2, 3, 31, 37, 61, 127, 331)):
         yield {n: batch if n in firsts else size for n in names}
 
 
-def compare(before, after, told, values, wanted):
+def compare(before, after, reported, values, wanted):
     inputs, first, second = places(onnx.load(before, load_external_data=False)), *(session(path, ort.GraphOptimizationLevel.ORT_ENABLE_ALL) for path in (before, after))
     ran, agreed, worst, seen, complaint = 0, 0, 0.0, set(), ""
-    for number, sizes in enumerate(sets_of_sizes(inputs, told)):
+    for number, sizes in enumerate(sets_of_sizes(inputs, reported)):
         key = tuple(sorted(sizes.items())) if sizes else number
         if key in seen:
             continue
@@ -119,11 +119,11 @@ def main():
             run = subprocess.run([args.rlgo, "optimise", model, "-o", out, "--target", "onnxruntime", "--target.python", sys.executable, "--seconds", str(args.seconds),
                                   "--cost.folder", folder, "--force", "--verbose"], capture_output=True, text=True, timeout=600)
             took = time.monotonic() - begin
-            told = {k: int(v) for k, v in re.findall(r"--(?:size|dim) (\S+)=(\d+)", "".join(re.findall(r"these do: (.*)", run.stdout)))}
+            reported = {k: int(v) for k, v in re.findall(r"--(?:size|dim) (\S+)=(\d+)", "".join(re.findall(r"these do: (.*)", run.stdout)))}
             values = {k: float(v) for k, v in re.findall(r"(\S+) = ([\d.]+)", "".join(re.findall(r"inputs +(.*): assumed", run.stdout)))}
             rewrites = "".join(re.findall(r"rules applied +(\d+)", run.stdout))
             latency = "".join(re.findall(r"end to end +([^;\n]*)", run.stdout))[:70]
-            ran, agreed, worst, complaint = compare(model, out, told, values, args.sizes) if out.exists() else (0, 0, 0.0, "nothing is written: " + (re.findall(r"result +(.*)|error: (.*)", run.stdout + run.stderr) or [""])[-1].__str__()[:200])
+            ran, agreed, worst, complaint = compare(model, out, reported, values, args.sizes) if out.exists() else (0, 0, 0.0, "nothing is written: " + (re.findall(r"result +(.*)|error: (.*)", run.stdout + run.stderr) or [""])[-1].__str__()[:200])
             failed += bool(complaint) or run.returncode not in (0, 3) or ran == 0
             print(f"| {pathlib.Path(model).stem} | {run.returncode}, {took:.0f} | {rewrites} | {ran}, {agreed} | {worst:.1e} | {complaint or latency} |", flush=True)
     return 1 if failed else 0

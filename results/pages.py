@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
 from rlgo_results import claims, efficiency, equal_seconds, latencies, learned, learned_prices, oracles, promises, swaps, tables  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
-from rlgo_results.recorded import Missing, Recorded, best_bold, change_of, from_to, mean, percent, revisions_of  # noqa: E402
+from rlgo_results.recorded import Missing, Recorded, change_of, from_to, mean, percent, revisions_of  # noqa: E402
+from rlgo_results.tables import best_bold, best_bold_of_columns  # noqa: E402
 
 GROUPS = {"pypi": "shipped in PyPI packages", "more": "in ten more of them", "light": "of ONNX's light models", "torch": "PyTorch exports"}  # which other tools raced on, too
 FAMILIES = {"mobile": "mobile", "reparameterised": "re-parameterised", "grouped": "grouped", "large-kernel": "large-kernel", "hybrid": "hybrid", "plain": "other images",
@@ -124,7 +125,7 @@ def families(data):
         unseen, seen = ([r for g in groups for r in collected(ratios, rlgo, 1, g)] for ratios in halves)
         if unseen or seen:
             lines.append(f"| {name} | {len(unseen)} | {f'{geometric_mean(unseen):.3f}' if unseen else '-'} | {unchanged(unseen) if unseen else '-'} | {len(seen)} | {f'{geometric_mean(seen):.3f}' if seen else '-'} |")
-    return lines
+    return [*lines, "", "Latency with rlgo to the original's; lower is better."]
 
 
 SYSTEMS = ["ONNX Runtime", "rlgo", "OpenVINO", "TensorRT", "TensorFlow, Grappler", "TensorFlow", "torch.compile", "PyTorch"]
@@ -139,8 +140,7 @@ def frameworks(data):
             row = rows.get((model, threads, system), {"ratio": "", "note": "missing"})
             kept = system == "rlgo" and "left as it is" in row["note"]
             cells.append("=" if kept else f"{float(row['ratio']):.2f} [{float(row['ratio_low']):.2f}, {float(row['ratio_high']):.2f}]" if row["ratio"] else row["note"].partition(":")[0])
-        least = min(float(cell.split()[0]) for cell in cells if cell[0].isdigit())
-        lines.append([model, threads, f"{float(rows[model, threads, 'ONNX Runtime']['median_us']) / 1000:.2f}", *(best_bold(cells) if least < 1 else cells)])
+        lines.append([model, threads, f"{float(rows[model, threads, 'ONNX Runtime']['median_us']) / 1000:.2f}", *best_bold(cells, same=1.0)])
     machines = ", ".join(dict.fromkeys(row["machine"] for row in rows.values()))
     table = tables.table(["model", "threads", "ONNX Runtime, ms", *SYSTEMS[1:]], lines, keys=2, widths=(4, 4))
     return [*table, "", f"Latency to ONNX Runtime's (lower is better), quartiles of paired rounds; =: rlgo leaves the model as it is; rlgo {revisions_of(rows.values())}; {machines}."]
@@ -176,19 +176,21 @@ def searches(data):
     runs = data.searches()
     methods = sorted({m for _, _, m in runs} - {"taso"}, key=lambda m: sum(change_of(list(against_taso(data, p, m).values()))[0] for p in ("cpu", "gpu")))
     seeds = max(len(rows) for rows in runs.values())
-    lines = ["| search | cost against TASO's, profile cpu, % | profile gpu (a simulation), % | below TASO, equal, above |", "|---|---|---|---|"]
+    columns = ["search", "cost against TASO's, profile cpu, %", "profile gpu (a simulation), %", "below TASO, equal, above"]
+    rows = []
     for method in methods:
         ratios = {p: against_taso(data, p, method) for p in ("cpu", "gpu")}
         both = [*ratios["cpu"].values(), *ratios["gpu"].values()]
         cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(list(r.values()))) for r in ratios.values()]
         below, above = sum(r < 1 - 1e-6 for r in both), sum(r > 1 + 1e-6 for r in both)
-        lines.append(f"| {method} | {' | '.join(cells)} | {below}, {len(both) - below - above}, {above} |")
+        rows.append([method, *cells, f"{below}, {len(both) - below - above}, {above}"])
+    lines = tables.table(columns, [[*row[:-1], end[-1]] for row, end in zip(best_bold_of_columns([row[:-1] for row in rows], 1), rows)])
     revision = revisions_of(r for rows in runs.values() for r in rows)
     limits = [float(r["seconds"]) for (_, _, m), rows in runs.items() for r in rows if r["ended_by"] != "finished" and m != "egraph"]
     slowest = [float(r["seconds"]) for (_, _, m), rows in runs.items() for r in rows if m == "egraph"]
     longer = f" (egraph {min(slowest):.1f} to {max(slowest):.0f} s)" if slowest else ""
     lines += ["", f"{len({g for _, g, _ in runs})} graphs, at most {max(limits):.0f} s of one core each{longer}, the same rules and prices; {seeds} seed{'s' if seeds > 1 else ''}; rlgo {revision}. "
-              "Geometric means and 95 % intervals over graphs: [searches.md](searches.md)."]  # fmt: skip
+              "Geometric means and 95 % intervals over graphs; lower is better: [searches.md](searches.md)."]  # fmt: skip
     return lines
 
 
@@ -199,20 +201,21 @@ def agents(data):
     today = {g: mean([float(r["change_percent"]) for r in rows]) for (p, g, m), rows in runs.items() if (p, m) == ("cpu", "portfolio")}
     lines = ["| graph | greedy search | TASO's search | model-free agent (seeds) | model-based agent (seeds) | default search |", "|---|---|---|---|---|---|"]
     for graph in taso:
-        cells = [f"{mean(found[a][graph]):.2f} ({', '.join(f'{v:.2f}' for v in found[a][graph])})" for a in found]
-        lines.append(f"| {graph} | {float(greedy[graph]['change, %']):.2f} | {float(taso[graph]['change, %']):.2f} | {' | '.join(cells)} | {f'{today[graph]:.2f}' if graph in today else '-'} |")
+        cells = [*(f"{float(method[graph]['change, %']):.2f}" for method in (greedy, taso)), *(f"{mean(found[a][graph]):.2f} ({', '.join(f'{v:.2f}' for v in found[a][graph])})" for a in found)]
+        lines.append(f"| {graph} | {' | '.join(best_bold([*cells, f'{today[graph]:.2f}' if graph in today else '-']))} |")
     epochs = [int(r["epochs"]) for r in data.rows("figures/summary.csv")]
     revision = revisions_of(r for rows in runs.values() for r in rows)
-    return [*lines, "", f"Change of cost by formula, %. Searches: 50,000 graphs; agents: {from_to(epochs)} epochs (RLFlow: 2,000); rlgo {data.figures_revision()}. "
+    return [*lines, "", f"Change of cost by formula, %; lower is better. Searches: 50,000 graphs; agents: {from_to(epochs)} epochs (RLFlow: 2,000); rlgo {data.figures_revision()}. "
             f"Last column, of rlgo {revision}: today's, with the runtime's rules too."]  # fmt: skip
 
 
 def latency(data):
-    lines = ["| | LibTorch, % | ONNX Runtime, % |", "|---|---|---|"]
-    for system in ("taso", "model-free", "model-based"):
-        cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(claims.changes(data.runtimes(r, system)))) for r in ("LibTorch", "race")]
-        lines.append(f"| {system} | {' | '.join(cells)} |")
-    return [*lines, "", f"Change of latency, geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision()}: [figures](figures/README.md)."]
+    systems = ("taso", "model-free", "model-based")
+    lines = [f"| under | {' | '.join(systems)} |", "|---|---|---|---|"]
+    for name, runtime in (("LibTorch", "LibTorch"), ("ONNX Runtime", "race")):
+        cells = ["{:+.2f} [{:+.2f}, {:+.2f}]".format(*change_of(claims.changes(data.runtimes(runtime, system)))) for system in systems]
+        lines.append(f"| {name} | {' | '.join(best_bold(cells))} |")
+    return [*lines, "", f"Change of latency, %; lower is better. Geometric mean over five graphs and its 95 % interval; rlgo {data.figures_revision()}: [figures](figures/README.md)."]
 
 
 def speed_up(ratio):
@@ -237,12 +240,13 @@ def tensat(data):
                 cells.append("not recorded" if not rows else speed_up(mean([float(r["after_us"]) for r in rows]) / float(rows[0]["before_us"])))
             row = known[profile, graph]
             cells.append(speed_up(float(row["after_us"]) / float(row["before_us"])))
+        cells = [*best_bold(cells[:3], higher=True), cells[3], *best_bold(cells[4:7], higher=True), cells[7]]
         row = measured.get(MEASURED.get(graph))
         ratio = None if row is None or not row["ratio"] else 1.0 if row["unchanged"] in ("1", "1.0") else float(row["ratio"])
         timed = "not recorded" if ratio is None else speed_up(ratio)
-        lines.append([graph, published[graph, "TASO"], published[graph, "Tensat"], timed, *cells])
+        lines.append([graph, *best_bold([published[graph, "TASO"], published[graph, "Tensat"]], higher=True), timed, *cells])
     revisions = revisions_of(r for rows in runs.values() for r in rows)
-    return [*tables.table(columns, lines, widths=(3, 4, 4)), "", f"Speed-up in percent (higher is better), time before / time after - 1. Searches: rlgo {revisions}; best known: {revisions_of(known.values())}; "
+    return [*tables.table(columns, lines, widths=(3, 4, 4)), "", f"Speed-up in percent; higher is better, the best search of a row and the better published one are bold. It is time before / time after - 1. Searches: rlgo {revisions}; best known: {revisions_of(known.values())}; "
             f"measured: {data.peers_revision(data.peers()[1], 1)}, 0.0: the model is left as it is."]  # fmt: skip
 
 
@@ -256,8 +260,9 @@ def rlflow(data):
         cells = [percent(100 * (published[graph, s] / published[graph, "TensorFlow"] - 1), 1) for s in ("TensorRT", "TASO", "model-free", "model-based")]
         cells += [percent(float(ours["LibTorch", s][graph]["change, %"]), 1) for s in ("taso", "model-free", "model-based")]
         cells += [percent(float(row[graph]["change, %"]), 1) for row in (openvino, *(ours["race", s] for s in ("taso", "model-free", "model-based")))]
+        cells = [*best_bold(cells[:4]), *best_bold(cells[4:7]), *best_bold(cells[7:])]
         lines.append([graph, *cells])
-    return [*tables.table(columns, lines, widths=(4, 3, 4)), "", f"Change of run time (lower is better): published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision()}."]
+    return [*tables.table(columns, lines, widths=(4, 3, 4)), "", f"Change of run time; lower is better, the best of each setting is bold: published, to TensorFlow's; here, to the unmodified model in the same runtime; rlgo {data.figures_revision()}."]
 
 
 def profiles(data):
@@ -273,9 +278,10 @@ def profiles(data):
             cells += [row["operators"], f"{factors[0]}, {float(row['rank_before']):.2f}", f"{factors[1]}, {float(row['rank']):.2f}"] if row else ["-"] * 3
         table.append([kind, *cells])
     lines = tables.table(columns, table, widths=[3] * len(targets))
+    lines += ["", "Factor: median factor by which the profile is off; lower is better. Rank: correlation of ranks; higher is better."]
     for row in (cell[t, "all"] for t in targets):
         kept = ", ".join(f"`{key}`" for key in row["kept"].split()) or "none"
-        lines += ["", f"{row['runtime']}: {row['timed']} operators timed; constants that the times do not tell: {kept}; rlgo {row['commit']}; {row['machine']}."]
+        lines += ["", f"{row['runtime']}: {row['timed']} operators timed; constants that the times do not determine: {kept}; rlgo {row['commit']}; {row['machine']}."]
     return lines
 
 
@@ -332,8 +338,8 @@ def runtimes_models(rows):
         for row in (cell.get((model, runtime)) for runtime in RUNTIMES):
             improved = row is not None and row["verdict"] == "improved"
             cells.append(f"{float(row['ratio']):.2f} [{float(row['ratio_low']):.2f}, {float(row['ratio_high']):.2f}]" if improved else "=" if row is not None and row["verdict"] == "unchanged" else "-")
-        lines.append(f"| {model} | {' | '.join(best_bold(cells) if any(c[0].isdigit() for c in cells) else cells)} |")
-    return [*lines, "", "Latency with rlgo to the original's in the same runtime, with the interval at an error of 1 %; the best of a row is bold. =: rlgo keeps the model. -: the runtime does not run it."]
+        lines.append(f"| {model} | {' | '.join(best_bold(cells, same=1.0))} |")
+    return [*lines, "", "Latency with rlgo to the original's in the same runtime, with the interval at an error of 1 %; lower is better, the best of a row is bold. =: rlgo keeps the model. -: the runtime does not run it."]
 
 
 def runtimes_reasons(rows):
@@ -369,7 +375,7 @@ def temperatures(data):
     for row in data.rows("figures/table-5.1-temperature.csv"):
         cells = [f"{float(row[value]):.2f} +- {float(row[f'{name} 95 % half-width']):.2f}" for value, name in columns]
         lines.append(f"| {float(row['temperature']):g} | {row['runs']} | {' | '.join(cells)} |")
-    return [*lines, "", f"Change of cost by an episode, mean and half of the 95 % t-interval over seeds; rlgo {data.figures_revision()}."]
+    return [*lines, "", f"Change of cost by an episode; lower is better. Mean and half of the 95 % t-interval over seeds; rlgo {data.figures_revision()}."]
 
 
 TABLES = {
@@ -377,8 +383,8 @@ TABLES = {
     "docs/reproduce.md": {"claims": claims.table},
     "results/README.md": {"five": five},
     "results/comparisons.md": {"tools": tools, "families": families, "processes": processes, "frameworks": frameworks, "searches": searches},
-    "results/agents.md": {"learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents, "latency": latency,
-                          "equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
+    "results/agents.md": {"learning": of_rows(equal_seconds.summary, "equal-seconds.csv"), "agents": agents, "latency": latency},
+    "results/notes/agents-graphs.md": {"equal-seconds": of_rows(equal_seconds.table, "equal-seconds.csv"), "five-minutes": of_rows(equal_seconds.table, "equal-seconds-300.csv")},
     "results/dream-gap.md": {"questions": lambda data: swaps.questions(data.rows("swaps.csv"), data.rows("dream-promises.csv")), "explanations": of_rows(swaps.explanations, "swaps.csv"),
                              "gaps": of_rows(swaps.gaps, "swaps.csv"), "apart": of_rows(swaps.apart, "swaps.csv"), "unseen": of_rows(swaps.unseen, "swaps.csv")},
     "results/growth.md": {"growth": growth},
@@ -386,10 +392,13 @@ TABLES = {
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},
     "results/oodte.md": {"oodte": of_rows(oracles.oodte, "oodte.csv")},
-    "results/prices.md": {"prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "accuracy": of_rows(learned_prices.accuracy, "prices.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
+    "results/prices.md": {"prices": of_rows(learned_prices.summary, "prices-seconds.csv"), "seconds": of_rows(learned_prices.in_equal_seconds, "prices-seconds.csv"),
                           "elsewhere": lambda data: learned_prices.elsewhere(data.rows("prices-seconds.csv"), data.rows("prices-elsewhere.csv"))},
+    "results/notes/prices-operators.md": {"accuracy": of_rows(learned_prices.accuracy, "prices.csv")},
     "results/profiles.md": {"profiles": profiles},
-    "results/world-model.md": {"promises": of_rows(promises.table, "dream-promises.csv"), "repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"), "transfer": of_rows(promises.transfer, "world-transfer.csv"), "temperature": temperatures, "efficiency": of_rows(efficiency.table, "sample-efficiency.csv")},
+    "results/world-model.md": {"efficiency": of_rows(efficiency.table, "sample-efficiency.csv"), "promises": of_rows(promises.table, "dream-promises.csv")},
+    "results/notes/world-model-parts.md": {"repairs": of_rows(promises.repairs, "dream-promises.csv"), "repairs-earlier": of_rows(lambda rows: promises.repairs(rows, promises.EARLIER), "dream-promises.csv"),
+                                           "temperature": temperatures, "transfer": of_rows(promises.transfer, "world-transfer.csv")},
     "results/other-runtimes.md": {"summary": of_rows(runtimes_summary, "other-runtimes.csv"), "models": of_rows(runtimes_models, "other-runtimes.csv"), "reasons": of_rows(runtimes_reasons, "other-runtimes.csv")},
     "results/verify.md": {"verify": of_rows(verify, "verify.csv")},
     "results/published.md": {"tensat": tensat, "rlflow": rlflow},

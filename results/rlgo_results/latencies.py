@@ -2,7 +2,8 @@
 import statistics
 
 from .means import mean_cell
-from .recorded import best_bold, revisions_of
+from .recorded import revisions_of
+from .tables import best_bold, best_bold_of_columns
 
 METHODS = ["latency", "model-free", "random", "search"]
 
@@ -37,10 +38,11 @@ def curves(rows):
     ends = sorted({float(row["seconds"]) for row in rows})
     shown = [ends[k] for k in (0, 1, len(ends) // 2 - 1, len(ends) - 1)] if len(ends) >= 4 else ends
     lines = ["| model | method | " + " | ".join(f"{s:g} s" for s in shown) + " |", "|---|---|" + "---|" * len(shown)]
+    table = {}
     for model, method in dict.fromkeys((row["model"], row["method"]) for row in rows):
-        cells = []
+        table.setdefault(model, []).append([method])
         for s in shown:
             at = [row for row in rows if (row["model"], row["method"]) == (model, method) and float(row["seconds"]) == s]
-            cells.append(f"{statistics.median(float(row['best_latency']) for row in at):.3f} ({statistics.median(int(row['timings']) for row in at):.0f})")
-        lines.append(f"| {model} | {method} | {' | '.join(cells)} |")
-    return [*lines, "", "Upper end of the interval of the best graph's latency, as known then, and in brackets the timings so far; medians over seeds; lower is better."]
+            table[model][-1].append(f"{statistics.median(float(row['best_latency']) for row in at):.3f} ({statistics.median(int(row['timings']) for row in at):.0f})")
+    lines += [f"| {model} | {' | '.join(cells)} |" for model, of in table.items() for cells in best_bold_of_columns(of, 1)]
+    return [*lines, "", "Upper end of the interval of the best graph's latency, as known then, and in brackets the timings so far; medians over seeds; lower is better, the best of a model after each time is bold."]

@@ -3,7 +3,8 @@ import statistics
 
 from . import tables
 from .means import mean_cell
-from .recorded import best_bold, revisions_of
+from .recorded import revisions_of
+from .tables import best_bold
 
 NEAR = 1.01  # to the fastest graph that was timed: within what one measurement is uncertain by
 
@@ -16,7 +17,7 @@ def by_run(rows, methods, what="seed"):
     return [(model, seed, both) for (model, seed), both in found.items() if set(methods) <= set(both)]
 
 
-def told_by(rows):
+def made_by(rows):
     seconds, machines = (sorted({row[k] for row in rows}) for k in ("seconds", "machine"))
     return f"{', '.join(f'{float(s):g}' for s in seconds)} s for each method; rlgo {revisions_of(rows)}; {', '.join(machines)}."
 
@@ -47,7 +48,7 @@ def in_equal_seconds(rows):
             lines.append(f"- {method} / search, geometric mean: {mean_cell([ratio for ratio, _ in of])}; beyond what the original shows against itself (A/A) faster on {faster}, "
                          f"slower on {slower} of {len(of)}.")  # fmt: skip
     columns = ["model", "seed", "search", *OTHERS, "A/A", "graphs timed", "fastest at", "error of the sum -> learned, %"]
-    return [*tables.table(columns, table, keys=2, widths=(4, 3)), "", *lines, "", told_by(rows)]
+    return [*tables.table(columns, table, keys=2, widths=(4, 3)), "", *lines, "", f"Latency to the original's; lower is better, the best of a row is bold. {made_by(rows)}"]
 
 
 def times(row):
@@ -80,6 +81,6 @@ def graphs_needed(rows):
         lines.append(f"| {model} | {len(runs)} | {timed[0]:g}, {timed[1]:g} | {mean_cell(of)} | {len(shares)} | {sum(share <= 0.2 for share in shares)} |")
         ratios += of
         reaching += shares
-    told = f"fastest {mean_cell(ratios)}; " if ratios else ""
-    return [*lines, "", f"All {len(ratios)} runs: {told}{len(reaching)} reach it, {sum(share <= 0.2 for share in reaching)} with at most a fifth. Times are those "
-            f"that the runs took for their own choice: the fastest of many is lucky, more so where more were timed. {told_by(rows)}"]  # fmt: skip
+    reported = f"fastest {mean_cell(ratios)}; " if ratios else ""
+    return [*lines, "", f"Fewer graphs and lower ratios are better. All {len(ratios)} runs: {reported}{len(reaching)} reach it, {sum(share <= 0.2 for share in reaching)} with at most a fifth. Times are those "
+            f"that the runs took for their own choice: the fastest of many is lucky, more so where more were timed. {made_by(rows)}"]  # fmt: skip

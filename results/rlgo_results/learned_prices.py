@@ -2,7 +2,8 @@
 from . import tables
 from .learned import by_run
 from .means import mean_cell
-from .recorded import best_bold, revisions_of
+from .recorded import revisions_of
+from .tables import best_bold
 
 FEW = 40  # groups of a kind below which it has no line of its own
 
@@ -66,9 +67,9 @@ def elsewhere(rows, with_others):
     both = {key: (ratio[key]["formula"], x, ratio[key]["search"]) for key, x in others.items() if key in ratio}
     times = sorted({s for _, s in both})
     columns = ["model", *(f"{s:g} s: {prices}" for s in times for prices in ("formula", "prices of the other processor", "of its own"))]
-    table = [[model, *(cell for s in times for cell in ([f"{x:.3f}" for x in both[model, s]] if (model, s) in both else "---"))] for model in dict.fromkeys(model for model, _ in both)]
+    table = [[model, *(cell for s in times for cell in (best_bold([f"{x:.3f}" for x in both[model, s]]) if (model, s) in both else "---"))] for model in dict.fromkeys(model for model, _ in both)]
     means = "; ".join(f"{s:g} s: {mean_cell([own / other for key, (_, other, own) in both.items() if key[1] == s])}" for s in times)
-    return [*tables.table(columns, table, widths=[3] * len(times)), "", f"Lower is better. Own to the other's, geometric means and 95 % intervals over models: {means}. rlgo {revisions_of(with_others)}."]
+    return [*tables.table(columns, table, widths=[3] * len(times)), "", f"Lower is better, the best for each time is bold. Own to the other's, geometric means and 95 % intervals over models: {means}. rlgo {revisions_of(with_others)}."]
 
 
 def in_equal_seconds(rows):
@@ -86,8 +87,8 @@ def in_equal_seconds(rows):
             unchanged += 1
             continue
         noise = max(float(found[key]["search"]["noise"]) for key in found if key[0] == model)
-        cells = [f"{x['formula']:.3f}, {x['search']:.3f}" if x else "-" for x in of]
+        cells = [", ".join(best_bold([f"{x['formula']:.3f}", f"{x['search']:.3f}"])) if x else "-" for x in of]
         table.append([model, *cells, f"{noise:.3f}"])
     machines = sorted({row["machine"] for row in rows})
     columns = ["model", *(f"{s:g} s: formula, learned prices" for s in times), "A/A"]
-    return [*tables.table(columns, table), "", *summary(rows), "", f"Lower is better. {unchanged} of the models stay as they are either way, count as 1, and have no line. rlgo {revisions_of(rows)}; {', '.join(machines)}."]
+    return [*tables.table(columns, table), "", *summary(rows), "", f"Lower is better, the better of two is bold. {unchanged} of the models stay as they are either way, count as 1, and have no line. rlgo {revisions_of(rows)}; {', '.join(machines)}."]

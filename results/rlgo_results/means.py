@@ -7,10 +7,9 @@ def geometric_mean(values):
 
 
 def interval(values):
-    """95 % interval of the geometric mean over models: bootstrap, 2,000 draws of a fixed seed."""
-    values = np.asarray(values)
-    random = np.random.default_rng(0)
-    means = [geometric_mean(random.choice(values, len(values))) for _ in range(2000)]
+    """95 % interval of the geometric mean over models: bootstrap, 10,000 draws of a fixed seed. The order of the values has no effect."""
+    logs = np.sort(np.log(np.asarray(values, dtype=float)))
+    means = np.exp(np.random.default_rng(0).choice(logs, (10000, len(logs))).mean(axis=1))
     return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
 
 

@@ -1,5 +1,6 @@
 """Tables of results/oodte.md and results/nnsmith.md: models whose results others judge."""
-from .recorded import best_bold, revisions_of
+from .recorded import revisions_of
+from .tables import best_bold
 
 TOOLS = {"onnxsim": "onnxsim", "onnxslim": "onnxslim", "onnxoptimizer": "onnxoptimizer", "ort-offline": "ONNX Runtime, offline", "rlgo": "rlgo"}
 FAULTS = {"f": "the tool fails", "i": "invalid result", "d": "other outputs", "n": "names lost", "m": "metadata lost", "g": "larger file"}

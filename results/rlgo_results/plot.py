@@ -16,7 +16,7 @@ KNOWN = {"model-free": 0, "model-based": 1, "hybrid": 2, "random": 8,
          "resnet18": 0, "resnet50": 5, "inception_v3": 2, "squeezenet1_1": 1, "bert": 3}  # fmt: skip
 STYLE = {"font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "axes.spines.top": False, "axes.spines.right": False,
          "axes.titlesize": 10, "svg.hashsalt": "rlgo", "svg.fonttype": "none"}  # fmt: skip
-PERCENT = "change = (after - before) / before, in percent; negative is faster"
+PERCENT = "change = (after - before) / before, in percent; negative is faster, so lower is better"
 
 
 @dataclass

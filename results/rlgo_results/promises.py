@@ -40,7 +40,7 @@ TEN = ["reward correlation, one step", "counts exact, 1 step", "counts exact, 10
 WHOLE = ["whole episode: real, %", "dreamed, %"]
 
 
-class Told:
+class Measured:
     """What rows say of the runs of a (graph, form), as cells for the columns TEN and WHOLE."""
 
     def __init__(self, rows):
@@ -60,13 +60,14 @@ EARLIER = "earlier_without_"  # recorded before a model learned from evaluations
 
 def repairs(rows, form="without_"):
     """Runs that lack one repair each."""
-    told = Told(rows)
+    reported = Measured(rows)
     lines = []
-    for graph in sorted({g for g, name in told.none if name.startswith(form)}):
+    for graph in sorted({g for g, name in reported.none if name.startswith(form)}):
         for name in REPAIRS:
-            if (key := (graph, form + name)) in told.none:
-                lines.append([graph, name, *told.ten_steps(key), ", ".join(told.episode(key))])
-    return tables.table(["graph", "without", *TEN, "whole episode, %: real, dreamed"], lines, keys=2, widths=(3, 4))
+            if (key := (graph, form + name)) in reported.none:
+                lines.append([graph, name, *reported.ten_steps(key), ", ".join(reported.episode(key))])
+    table = tables.table(["graph", "without", *TEN, "whole episode, %: real, dreamed"], lines, keys=2, widths=(3, 4))
+    return [*table, "", "Higher is better for the correlation and the counts; a dreamed return is better the nearer it is to the real one."]
 
 
 def transfer(rows):
@@ -77,17 +78,17 @@ def transfer(rows):
         own = row["run"].partition("-")[0]
         cells = [f"{float(row[name]):.{digits}f}" for name, digits in columns.items()]
         lines.append(f"| {own} | {'itself' if own == row['graph'] else row['graph']} | {' | '.join(cells[:-2])} | {', '.join(cells[-2:])} |")
-    return lines
+    return [*lines, "", "Higher is better for the correlation and the counts."]
 
 
 def table(rows):
     """A line of each graph and form: one step and ten on the model's own predictions; means over seeds, and each seed."""
-    told = Told(rows)
+    reported = Measured(rows)
     lines = []
     met = {"correlation": [], "counts": [], "near": []}
-    for graph in sorted({g for g, _ in told.none}):
+    for graph in sorted({g for g, _ in reported.none}):
         for form in FORMS:
-            seeds = told.none.get((graph, form), [])
+            seeds = reported.none.get((graph, form), [])
             if not seeds:
                 continue
             near = [honest(row) for row in seeds]
@@ -96,7 +97,7 @@ def table(rows):
                 met["counts"].append(statistics.fmean(float(r["counts_exact"]) for r in seeds) >= 0.95)
                 met["near"].append(all(near))
             key = (graph, form)
-            lines.append([graph, form, *told.ten_steps(key), f"{sum(near)} of {len(near)}", *told.episode(key)])
+            lines.append([graph, form, *reported.ten_steps(key), f"{sum(near)} of {len(near)}", *reported.episode(key)])
     aims = [f"correlation at least 0.95 with every seed: {sum(met['correlation'])} of {len(met['correlation'])} graphs", f"counts exact in 95 % after ten steps: {sum(met['counts'])}",
             f"dreams near enough with every seed: {sum(met['near'])}"]  # fmt: skip
-    return [*tables.table(["graph", "form", *TEN, "near enough", *WHOLE], lines, keys=2, widths=(3, 4, 2)), "", "Aims, on today's form: " + "; ".join(aims) + "."]
+    return [*tables.table(["graph", "form", *TEN, "near enough", *WHOLE], lines, keys=2, widths=(3, 4, 2)), "", "Higher is better for the correlation and the counts; a dreamed return is better the nearer it is to the real one. Aims, on today's form: " + "; ".join(aims) + "."]

@@ -85,8 +85,8 @@ class TimedTensorFlow(Timed):
         if not line or (wanted and line != wanted):
             self.process.wait()
             self.errors.seek(0)
-            told = self.errors.read().strip().splitlines()
-            causes = [text for text in told if "Error" in text] or told or [line or "no answer"]
+            reported = self.errors.read().strip().splitlines()
+            causes = [text for text in reported if "Error" in text] or reported or [line or "no answer"]
             raise RuntimeError(causes[-1])
         return line
 

@@ -1,6 +1,5 @@
 """What is recorded in results/, read for the pages: rows of CSV files, numbers of Markdown tables, revisions."""
 import csv
-import math
 import re
 from pathlib import Path
 
@@ -28,12 +27,6 @@ def rows_in(path):
 def revisions_of(rows):
     """Of the rlgo that made these rows (column revision or commit), short: "0d38dbf, 27c076b"."""
     return ", ".join(sorted({text[:7] for row in rows if (text := row.get("revision") or row.get("commit"))}))
-
-
-def best_bold(cells):
-    """Cells of one row; those that begin with the lowest number of all are bold, whichever tool they are of."""
-    numbers = [float(cell.split()[0]) if cell[0].isdigit() else math.inf for cell in cells]
-    return [f"**{cell}**" if number == min(numbers) else cell for cell, number in zip(cells, numbers, strict=True)]
 
 
 class Recorded:

@@ -1,5 +1,6 @@
 """Dreams with true parts (results/swaps.csv, made of rlgo evaluate --swaps), and RLFlow's four questions, as tables."""
 from .recorded import Missing, mean, revisions_of
+from .tables import best_bold
 
 FORMS = {"published": "RLFlow's", "own": "rlgo's own"}
 PARTS = {"reward": "reward", "masks": "legal actions", "state": "next state"}
@@ -64,7 +65,7 @@ def gaps(rows):
             best = blamed(found, agent, 0, steps)
             cells = [f"**{cell}**" if true == best else cell for true, cell in zip(("none", *PARTS), cells, strict=True)]
             lines.append(f"| {found.name(agent)}, {steps} | {found.value(agent, 0, REALITY, steps):.2f} | {' | '.join(cells)} |")
-    return [*lines, "", f"From the unmodified graph; returns in percent of its cost, +- a standard error of the mean difference. Bold: the part that leaves the smallest gap; "
+    return [*lines, "", f"From the unmodified graph; returns in percent of its cost, +- a standard error of the mean difference. A gap nearer to 0 is better. Bold: the part that leaves the smallest gap; "
             f"none where two standard errors explain it. {found.made_of()}."]  # fmt: skip
 
 
@@ -75,7 +76,7 @@ def apart(rows):
     for agent, prefix in found.places:
         share = [100 * found.value(agent, prefix, "none", LONG, column) for column in ("illegal_share", "counts_wrong_share")]
         lines.append(f"| {found.name(agent)} | {prefix} | {share[0]:.1f} | {share[1]:.1f} | {found.value(agent, prefix, 'none', LONG, 'latent_distance'):.2f} |")
-    return [*lines, "", "Dreams of 40 steps with no part true, next to the real environment that takes the same actions. A latent is off by 1.4 from an unrelated state."]
+    return [*lines, "", "Dreams of 40 steps with no part true, next to the real environment that takes the same actions. A latent is off by 1.4 from an unrelated state. Lower is better in the last three columns."]
 
 
 def unseen(rows):
@@ -85,8 +86,9 @@ def unseen(rows):
     for agent, prefix in found.places:
         before = found.value(agent, prefix, REALITY, LONG, "before_percent")
         ends = [-before - found.value(agent, prefix, true, LONG) for true in (REALITY, "random play", "none")]
-        lines.append(f"| {found.name(agent)} | {prefix} | {0.0 - before:+.2f} | {' | '.join(f'{end:+.2f}' for end in ends)} |")
-    return [*lines, "", f"Change of cost to the unmodified graph; below 0 is cheaper. {found.made_of()}."]
+        ends = [f"{end:+.2f}" for end in ends]
+        lines.append(f"| {found.name(agent)} | {prefix} | {0.0 - before:+.2f} | {' | '.join([*best_bold(ends[:2]), ends[2]])} |")
+    return [*lines, "", f"Change of cost to the unmodified graph; lower is better, the better of agent and random steps is bold. {found.made_of()}."]
 
 
 def verdict(good, of):

@@ -1,6 +1,24 @@
-"""Tables of pages have at most WIDEST columns (tests/structure/words.py): a wider one is written in parts."""
+"""Tables of pages: at most WIDEST columns (tests/structure/words.py), a wider one is written in parts; the best value of a row is bold (tests/structure/compared.py)."""
+import math
+import re
 
 WIDEST = 6
+NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?")
+
+
+def best_bold(cells, higher=False, same=None):
+    """Cells of one row; those that begin with the best number of all are bold, whichever method they are of: the lowest, or the highest.
+    None is where all are equal, and cells that begin with no number never are. same: what "=" stands for."""
+    numbers = [same if cell == "=" else float(number.group().replace(",", "")) if (number := NUMBER.match(cell)) else None for cell in cells]
+    known = {number for number in numbers if number is not None}
+    best = (max if higher else min)(known) if len(known) > 1 else math.nan
+    return [f"**{cell}**" if number == best else cell for cell, number in zip(cells, numbers, strict=True)]
+
+
+def best_bold_of_columns(rows, keys, **options):
+    """The same, column by column, for tables that have a method in each row: rows of cells of which the first `keys` are not compared."""
+    columns = [best_bold(column, **options) if number >= keys else column for number, column in enumerate(zip(*rows))]
+    return [list(row) for row in zip(*columns)]
 
 
 def table(columns, rows, keys=1, widths=()):

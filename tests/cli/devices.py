@@ -81,7 +81,7 @@ def srun_without_mpi(folder):
 def written_words(_):
     """each --device in scripts and documentation is one that rlgo takes"""
     found = 0
-    files = [*SOURCE.glob("docs/*.md"), *SOURCE.glob("results/*.md"), SOURCE / "README.md", *SOURCE.glob("launch/**/*.sh"), *SOURCE.glob("results/*.py")]
+    files = [*SOURCE.glob("docs/*.md"), *SOURCE.glob("results/**/*.md"), SOURCE / "README.md", *SOURCE.glob("launch/**/*.sh"), *SOURCE.glob("results/*.py")]
     for file in files:
         for word in re.findall(r"--device[ =]+([^\s`)\]]+)", file.read_text()):
             for one in word.strip(".,;:\"'*").split("|"):

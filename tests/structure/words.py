@@ -52,8 +52,9 @@ PLAIN_IN_PAGES = compiled((("says so", "reports it"), ("says", "states"), ("usel
 # Pages: words a sentence (a list item or a colon ends one) and columns a line; tables, code and links on lines of their own have no limit.
 MEDIAN, NINTH, LONGEST, COLUMNS = 16, 25, 40, 120
 WIDEST = 6  # columns of a table
-# Guides (docs/site/mkdocs.yml) and results/README.md: two screens, an example near the top. Longer pages are reference.
+# Guides (docs/site/mkdocs.yml) and pages of results/: two screens, an example near the top. Longer pages are reference.
 SCREENS, EXAMPLE = 145, 30
+LONG_RESULTS = ("results/figures/README.md",)  # made: a section for each picture
 # Pages whose sentences are still longer, and why. A page that keeps the limits may not be listed.
 LONGER: dict[str, str] = {}
 
@@ -185,14 +186,24 @@ def guide_problems(path, text):
         yield f"{path}: no example in the first {EXAMPLE} lines"
 
 
+def result_problems(path, text):
+    """Pages of results/: a title, what the page is for, and at most two screens next to the rows of tables."""
+    lines = text.splitlines()
+    first = next((line for line in lines[1:] if line and not line.startswith("<!--")), "")
+    if not lines[0].startswith("# ") or first.startswith(("#", "|", "```")):
+        yield f"{path}:1: begin with a title and a sentence that states what the page is for"
+    if path not in LONG_RESULTS and (length := sum(not line.startswith("|") for line in lines)) > SCREENS:
+        yield f"{path}: {length} lines next to tables, at most {SCREENS}: move sections to a page in results/notes/"
+
+
 def problems(root):
     found = guides(root)
     if not found:
         yield "docs/site/mkdocs.yml: no guides found"
     for path in found:
         yield from guide_problems(path, (root / path).read_text(encoding="utf-8"))
-    if (lines := len((root / "results/README.md").read_text(encoding="utf-8").splitlines())) > SCREENS:
-        yield f"results/README.md: {lines} lines, at most {SCREENS}"
+    for page in sorted((root / "results").rglob("*.md")):
+        yield from result_problems(page.relative_to(root).as_posix(), page.read_text(encoding="utf-8"))
     replaced = re.compile(r"\b(" + "|".join(REPLACED) + r")\b")
     for path, text in texts(root):
         if path == HERE:
@@ -244,7 +255,8 @@ def finds_its_faults():
     source = 'int anew;  // goes on; says\nfail("{}: worked out anew", name);\nconst char* key = "foretold";\n'
     wide = [len(list(wide_tables("x.md", "| x " * columns + "|\n" + "|---" * columns + "|\n"))) for columns in (WIDEST, WIDEST + 1)]
     guide = list(guide_problems("docs/x.md", "# x\n" * (SCREENS + 1)))
-    return len(found) == 4 and wide == [0, 1] and len(guide) == 2 and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "says", "worked out", "anew"}
+    result = list(result_problems("results/x.md", "x\n" * (SCREENS + 1)))
+    return len(found) == 4 and wide == [0, 1] and len(guide) == len(result) == 2 and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "says", "worked out", "anew"}
 
 
 def main():

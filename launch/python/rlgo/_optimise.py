@@ -242,10 +242,10 @@ def optimise(
     with model_file(model, zoo_as_file=True) as file, Bar(progress, seconds) as bar:
         request["model"] = file
         found = _core.optimise(request, bar.show, lambda level, text: _LOG.log(_LEVELS[min(level, 2)], text))
-        told = found.as_dict()
-        if not told["written"]:
+        reported = found.as_dict()
+        if not reported["written"]:
             path = _unchanged(model, file, keep)
-    return _result(told, path, found, keep)
+    return _result(reported, path, found, keep)
 
 
 def _unchanged(model: ModelLike, file: str, keep: _Folder) -> Path:
@@ -257,24 +257,24 @@ def _unchanged(model: ModelLike, file: str, keep: _Folder) -> Path:
     return keep.path / "model.onnx"
 
 
-def _result(told: dict[str, Any], path: Path, found: Any, keep: Any) -> Result:
-    changed = told["written"] and told["measured"]
-    latency = {key: told.pop(key) for key in ("ratio", "lower", "upper", "before_us", "after_us")}
-    trace = told.pop("trace")
-    checks = [Check(**check) for check in told.pop("checks")]
+def _result(reported: dict[str, Any], path: Path, found: Any, keep: Any) -> Result:
+    changed = reported["written"] and reported["measured"]
+    latency = {key: reported.pop(key) for key in ("ratio", "lower", "upper", "before_us", "after_us")}
+    trace = reported.pop("trace")
+    checks = [Check(**check) for check in reported.pop("checks")]
     named = ("verdict", "improved", "checked", "target", "device", "threads", "seconds", "evidence")
-    given = {key: told.pop(key) for key in named}
+    given = {key: reported.pop(key) for key in named}
     # What was tried and is not the result: its numbers are not the result's.
-    told["candidate"] = {"name": told["candidate"], "trace": trace, **(latency if told["measured"] else {})}
+    reported["candidate"] = {"name": reported["candidate"], "trace": trace, **(latency if reported["measured"] else {})}
     return Result(
         **given,
         ratio=latency["ratio"] if changed else 1.0,
         interval=(latency["lower"], latency["upper"]) if changed else (1.0, 1.0),
-        before_us=latency["before_us"] if told["measured"] else 0.0,
-        after_us=latency["after_us" if changed else "before_us"] if told["measured"] else 0.0,
-        trace=trace if told["written"] else [],
+        before_us=latency["before_us"] if reported["measured"] else 0.0,
+        after_us=latency["after_us" if changed else "before_us"] if reported["measured"] else 0.0,
+        trace=trace if reported["written"] else [],
         checks=checks,
-        details=told,
+        details=reported,
         path=str(path),
         _native=found,
         _keep=keep,

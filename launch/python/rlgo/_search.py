@@ -95,12 +95,12 @@ def search(
     results = []
     for name in names:
         with Bar(progress, seconds) as bar:
-            told = None
+            reported = None
             if progress is not False:
-                told = lambda _s, n, us, name=name, bar=bar: bar.show(f"{name}: {n} graphs  best {us / 1000:.3f} ms")  # noqa: E731
+                reported = lambda _s, n, us, name=name, bar=bar: bar.show(f"{name}: {n} graphs  best {us / 1000:.3f} ms")  # noqa: E731
             limits = (int(number) for number in (budget, seed, threads, max_locations))
             shape = (float(alpha), int(beam_width), int(walk_length))
-            found = _core.search(name, graph, rule_set, prices, float(seconds), *limits, *shape, told)
+            found = _core.search(name, graph, rule_set, prices, float(seconds), *limits, *shape, reported)
         results.append(
             SearchResult(
                 method=name,
