@@ -147,6 +147,15 @@ TEST(Evaluators, ConvolutionsOfManyChannelsAgree) {
   }
 }
 
+TEST(Evaluators, ExponentialsAreThoseOfTheLibrary) {
+  const at::Tensor x = at::cat({at::linspace(-750, 715, 4001, at::kDouble), at::randn({1000}, at::kDouble)});
+  const at::Tensor found = run_ours(Op::exp, {x}, {}, Precision::f64)[0], expected = at::exp(x);
+  EXPECT_TRUE(at::equal(found.isinf(), expected.isinf()));
+  const at::Tensor finite = expected.isfinite();
+  EXPECT_TRUE(at::allclose(found.index({finite}), expected.index({finite}), 4e-16, 5e-324));
+  EXPECT_TRUE(at::allclose(run_ours(Op::sigmoid, {x}, {}, Precision::f64)[0], at::sigmoid(x), 1e-15, 5e-324));
+}
+
 const std::vector<double> kOdd{0.0,  -0.0, NAN,   INFINITY, -INFINITY, 0.5,   1.5,    2.5,  -0.5,  -1.5, -2.5,
                                1e-3, 100,  -100,  709,      -745,      1e-30, 1e30,   -7,   7,     3,    -3,
                                1,    -1,   1e-45, 65504,    65520,     88.8,  -103.9, 20.5, -20.5, 6,    -6};
