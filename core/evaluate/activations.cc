@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/evaluate/exponential.h"
 #include "core/evaluate/loops.h"
 
 namespace rlgo::evaluate {
@@ -62,6 +63,19 @@ Tensors exponential_unit(const Call& call, double factor, double inner, double o
   });
 }
 
+// f of each float of the first input; of doubles `many` at once.
+template <typename F>
+Tensors unary_at_once(const Call& call, void (*many)(const double*, int64_t, double*), F f) {
+  const Tensor& x = call.in[0];
+  if (x.dtype() != ops::DType::f64) return unary(call, f);
+  Tensor out = call.output();
+  const double* from = x.data<double>();
+  double* to = out.data<double>();
+  parallel(call.run, x.elements(), kPiece,
+           [=](int64_t begin, int64_t end) { many(from + begin, end - begin, to + begin); });
+  return {out};
+}
+
 template <typename T, typename F>
 void map_in_place(Tensor& x, const Run& run, F f) {
   map(run, x.data<T>(), x.data<T>(), x.elements(), f);
@@ -87,11 +101,9 @@ void activate(Tensor& x, std::string_view act, const Run& run) {
     return unary(call, [](auto x) { return f; }); \
   }
 RLGO_UNARY(relu, relu(x))
-RLGO_UNARY(sigmoid, sigmoid(x))
 RLGO_UNARY(tanh, std::tanh(x))
 RLGO_UNARY(erf, erf(x))
 RLGO_UNARY(sqrt, std::sqrt(x))
-RLGO_UNARY(exp, std::exp(x))
 RLGO_UNARY(log, std::log(x))
 RLGO_UNARY(neg, -x)
 RLGO_UNARY(abs, std::abs(x))
@@ -108,6 +120,12 @@ RLGO_UNARY(cos, std::cos(x))
 RLGO_UNARY(reciprocal, 1 / x)
 #undef RLGO_UNARY
 
+Tensors sigmoid_kernel(const Call& call) {
+  return unary_at_once(call, sigmoids, [](auto x) { return sigmoid(x); });
+}
+Tensors exp_kernel(const Call& call) {
+  return unary_at_once(call, exponentials, [](auto x) { return std::exp(x); });
+}
 Tensors gelu_kernel(const Call& call) {
   if (call.attrs().word(Attr::approximate) == "tanh") return unary(call, [](auto x) { return gelu_by_tanh(x); });
   return unary(call, [](auto x) { return gelu(x); });
