@@ -92,8 +92,12 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
     in.clear();
     const auto& info = *graph_.node(step.node).info;
     for (const Slot s : step.inputs) in.push_back(info.op == Op::gather ? values[s] : read(values, s));
-    Tensors out =
-        run_kernel({.in = in, .info = info, .precision = precision_, .run = run_, .index_bounds = step.index_bounds});
+    Tensors out = run_kernel({.in = in,
+                              .info = info,
+                              .precision = precision_,
+                              .run = run_,
+                              .index_bounds = step.index_bounds,
+                              .is_synthetic = plan_.is_synthetic});
     for (size_t p = 0; p < out.size(); ++p) {
       if (observe) observe({step.node, static_cast<int32_t>(p)}, out[p]);
       values[step.first_output + static_cast<Slot>(p)] = std::move(out[p]);
