@@ -90,7 +90,7 @@ class Importer {
   void note_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   void note_unread(const graph::Graph& graph);
 
-  void check_samples(const Sizes& open) const;
+  void check_samples(const Sizes& open, const Sizes& wanted) const;
   void sample_open_dims();
   void follow(const onnx::NodeProto& node, OnnxNode& resolved);
   ops::TensorType sampled_type(const std::string& name);
