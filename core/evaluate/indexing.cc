@@ -12,12 +12,6 @@ using ops::Attr;
 using ops::Op;
 using ops::Shape;
 
-// An index in [-extent, extent), as ONNX, from the front.
-int64_t from_front(int64_t index, int64_t extent) {
-  if (index < -extent || index >= extent) fail("index {} is outside of an axis of {}", index, extent);
-  return index < 0 ? index + extent : index;
-}
-
 // x of `from`, its axes in the order `perm`, as `to`.
 Tensor rearranged(const Call& call, const Shape& from, const std::vector<size_t>& perm) {
   Tensor out = call.output();
@@ -53,7 +47,7 @@ void each_indexed(const Call& call, F&& f) {
   walk.each(0, walk.rows(), [&](const auto& at) {
     for (int64_t i = 0; i < walk.length(); ++i) {
       const int64_t place = at[0] + i * walk.step(0);
-      f(place, at[1] + i * walk.step(1) + from_front(index[place], x.shape()[axis]) * steps[axis]);
+      f(place, at[1] + i * walk.step(1) + from_front(call, index[place], x.shape()[axis]) * steps[axis]);
     }
   });
 }
@@ -73,7 +67,7 @@ int64_t each_block(const Call& call, int64_t batch, F&& f) {
     int64_t offset = k / per_batch * batch_step;
     for (int64_t d = 0; d < depth; ++d) {
       const auto axis = static_cast<size_t>(batch + d);
-      offset += from_front(index[k * depth + d], x.shape()[axis]) * steps[axis];
+      offset += from_front(call, index[k * depth + d], x.shape()[axis]) * steps[axis];
     }
     f(k, offset);
   }

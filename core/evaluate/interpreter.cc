@@ -110,8 +110,12 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
     const auto& info = *graph_.node(step.node).info;
     for (size_t i = 0; i < step.inputs.size(); ++i)
       in.push_back(takes_narrow(info.op, i) ? values[step.inputs[i]] : read(values, step.inputs[i]));
-    Tensors out =
-        run_kernel({.in = in, .info = info, .precision = precision_, .run = run_, .index_bounds = step.index_bounds});
+    Tensors out = run_kernel({.in = in,
+                              .info = info,
+                              .precision = precision_,
+                              .run = run_,
+                              .index_bounds = step.index_bounds,
+                              .is_synthetic = plan_.is_synthetic});
     for (size_t p = 0; p < out.size(); ++p) {
       if (observe) observe({step.node, static_cast<int32_t>(p)}, out[p]);
       values[step.first_output + static_cast<Slot>(p)] = std::move(out[p]);

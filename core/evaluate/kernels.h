@@ -30,12 +30,21 @@ struct Call {
   // For integer outputs of opaque operators: what output p is made of stays below index_bounds[p], so that a gather
   // that reads it finds its rows. Empty: kIndexBound.
   std::span<const int64_t> index_bounds = {};
+  // Numbers that stand for results of opaque operators may reach an index: one outside of its axis wraps around.
+  bool is_synthetic = false;
 
   const ops::Attrs& attrs() const { return info.attrs; }
   Tensor output(size_t port = 0) const {  // with elements that are not set
     return {held(info.outputs[port].dtype, precision), info.outputs[port].shape};
   }
 };
+
+// An index in [-extent, extent), as ONNX, from the front. Throws Error where it is outside and nothing is synthetic.
+inline int64_t from_front(const Call& call, int64_t index, int64_t extent) {
+  if (call.is_synthetic) return (index % extent + extent) % extent;
+  if (index < -extent || index >= extent) fail("index {} is outside of an axis of {}", index, extent);
+  return index < 0 ? index + extent : index;
+}
 
 // One tensor for each output, with the inferred shapes. Outputs may share memory with inputs (reshape). Input and
 // opaque nodes have no kernel here: Error.

@@ -220,9 +220,7 @@ Tensors gather_kernel(const Call& call) {
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 16) / block);
   parallel(call.run, outer * count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t at = index[i % count];
-      if (at < -extent || at >= extent) fail("index {} is outside of an axis of {}", at, extent);
-      at += at < 0 ? extent : 0;
+      const int64_t at = from_front(call, index[i % count], extent);
       std::memcpy(to + i * block, from + (i / count * extent + at) * block, static_cast<size_t>(block));
     }
   });

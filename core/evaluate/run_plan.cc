@@ -22,7 +22,10 @@ RunPlan::RunPlan(const graph::Graph& graph) : first_slot(static_cast<size_t>(gra
     if (node.constant || node.op() == Op::input) continue;
     RunStep step{id, {}, first_slot[id], {}, {}};
     for (const auto& input : node.inputs) step.inputs.push_back(slot(input));
-    if (node.op() == Op::opaque) step.index_bounds = bounds[id];
+    if (node.op() == Op::opaque) {
+      step.index_bounds = bounds[id];
+      is_synthetic = is_synthetic || node.info->opaque->known.empty();
+    }
     steps.push_back(std::move(step));
   }
   // From the end: the first reader met is the last one. Outputs that nothing reads die at once.

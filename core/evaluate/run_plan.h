@@ -28,6 +28,7 @@ struct RunPlan {
   std::vector<Slot> first_slot;  // by node id
   size_t slots = 0;
   std::vector<RunStep> steps;
+  bool is_synthetic = false;  // a step is of an opaque operator whose results are not known
 };
 
 }  // namespace rlgo::evaluate

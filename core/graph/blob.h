@@ -66,6 +66,7 @@ struct Opaque {
   std::vector<std::string> outputs;  // names as in the payload (numbers), "" where left out; ports count the named ones
   bool deterministic = true;         // false: RandomNormal and the like: never merged with an equal node
   uint8_t infinities = kFinite;      // of numbers in the payload; part of no hash, which the payload is
+  std::vector<std::shared_ptr<const Blob>> known;  // its results, where import computed them from weights; in no hash
   uint64_t hash() const;
 };
 

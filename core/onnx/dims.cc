@@ -59,8 +59,27 @@ std::string dim_name(const onnx::ValueInfoProto& input, int axis) {
   return is_named_dim(input, axis) ? input.type().tensor_type().shape().dim(axis).dim_param() : place_name(input, axis);
 }
 
-void bind_dims(onnx::ModelProto& model, const Dims& dims) {
-  if (dims.empty()) return;
+Dims by_name(const onnx::ModelProto& model, const Dims& dims) {
+  Dims named = dims;
+  for (const auto& input : model.graph().input()) {
+    const int rank = input.type().tensor_type().shape().dim_size();
+    for (int axis = 0; axis < rank; ++axis) {
+      const auto given = named.find(place_name(input, axis));
+      if (given == named.end() || !is_named_dim(input, axis)) continue;
+      const auto [known, is_new] = named.emplace(dim_name(input, axis), given->second);
+      if (!is_new && known->second != given->second) {
+        fail("'{}' is axis {} of input '{}': it cannot be {} and {} at once", known->first, axis, input.name(),
+             known->second, given->second);
+      }
+      named.erase(place_name(input, axis));
+    }
+  }
+  return named;
+}
+
+void bind_dims(onnx::ModelProto& model, const Dims& given) {
+  if (given.empty()) return;
+  const Dims dims = by_name(model, given);
   auto& graph = *model.mutable_graph();
   const auto known = bindable(graph);
   for (const auto& [name, size] : dims) {

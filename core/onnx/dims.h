@@ -19,6 +19,9 @@ namespace rlgo::onnx_io {
 // value infos, which may differ. Throws Error for a size that binds nothing, is negative, or contradicts the
 // file.
 void bind_dims(onnx::ModelProto& model, const std::map<std::string, int64_t>& dims);
+// The same sizes, "input:axis" of a dimension with a symbolic name under that name. Throws Error where two sizes of one
+// dimension differ.
+std::map<std::string, int64_t> by_name(const onnx::ModelProto& model, const std::map<std::string, int64_t>& dims);
 // The name that an open dimension of an input goes by: its symbolic name ("batch"), else "input:axis".
 std::string dim_name(const onnx::ValueInfoProto& input, int axis);
 // Whether it has a symbolic name.

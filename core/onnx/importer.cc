@@ -351,10 +351,10 @@ void Importer::add_opaque(const onnx::NodeProto& node) {
     if (!name.empty()) types.push_back(sampled_type(name));
   }
   opaque->payload = payload.SerializeAsString();
+  opaque->known = known_results(node);
   const auto id = editor_.add_opaque(node.name(), std::move(opaque), inputs, std::move(types));
   note_made(node, id, false);
-  int32_t port = 0;
-  for (const auto& name : node.output()) {
+  for (int32_t port = 0; const auto& name : node.output()) {
     if (!name.empty()) values_[name] = {id, port++};
   }
 }

@@ -46,7 +46,6 @@ class Importer {
     std::shared_ptr<const Constant> value;
     onnx::NodeProto* node;
     OnnxNode resolved;
-    int64_t replaced;  // bytes of weights that only the value needs
   };
   void add_inputs();
   void add_initialisers();
@@ -59,12 +58,15 @@ class Importer {
   bool add_constant(onnx::NodeProto& node);
   bool add_branch(onnx::NodeProto& node);
   bool add_folded(onnx::NodeProto& node, const OnnxNode& resolved);
-  bool take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results, int64_t replaced);
+  bool take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results);
   bool add_evaluated(onnx::NodeProto& node, const OnnxNode& resolved);
   bool is_known_constant(const std::string& name) const;
   void note_constant(const onnx::NodeProto& node);
   bool collect(const std::string& name, std::vector<const onnx::NodeProto*>& nodes, onnx::GraphProto& graph) const;
-  int64_t replaced_bytes(const std::vector<const onnx::NodeProto*>& nodes, const onnx::GraphProto& graph) const;
+  void count_readers();
+  const onnx::NodeProto* maker_of(const std::string& name) const;
+  int64_t replaced_bytes(const onnx::NodeProto& node);
+  std::vector<std::shared_ptr<const graph::Blob>> known_results(const onnx::NodeProto& node) const;
   void add_operator(onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   bool add_sampled(const onnx::NodeProto& node, const OnnxNode& resolved);
@@ -88,7 +90,7 @@ class Importer {
   void note_known(const onnx::NodeProto& node, const OnnxNode& resolved);
   void note_unread(const graph::Graph& graph);
 
-  void check_samples(const Sizes& open) const;
+  void check_samples(const Sizes& open, const Sizes& wanted) const;
   void sample_open_dims();
   void follow(const onnx::NodeProto& node, OnnxNode& resolved);
   ops::TensorType sampled_type(const std::string& name);

@@ -75,52 +75,21 @@ bool Importer::collect(const std::string& name, std::vector<const onnx::NodeProt
   return true;
 }
 
-// Bytes of the weights in `graph` that nothing reads any more once the last of `nodes` is gone.
-int64_t Importer::replaced_bytes(const std::vector<const onnx::NodeProto*>& nodes,
-                                 const onnx::GraphProto& graph) const {
-  std::unordered_map<std::string, int> gone;
-  const auto unread = [&](const std::string& name) {
-    const auto all = readers_.find(name);
-    return name.empty() || all == readers_.end() || gone[name] == all->second;
-  };
-  for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
-    if (at != nodes.rbegin() && !std::ranges::all_of((*at)->output(), unread)) continue;
-    for (const auto& name : (*at)->input()) ++gone[name];
-  }
-  int64_t bytes = 0;
-  for (const auto& tensor : graph.initializer()) {
-    const auto value = values_.find(tensor.name());
-    if (value == values_.end() || !unread(tensor.name())) continue;
-    const auto shares = [&](const auto& other) { return other.second.node == value->second.node; };
-    if (std::ranges::count_if(values_, shares) == 1) bytes += editor_.type(value->second).bytes();
-  }
-  return bytes;
-}
-
-// Results may exceed the weights that they replace only as all folded constants together may (core/ops/folding.h).
 bool Importer::add_evaluated(onnx::NodeProto& node, const OnnxNode& resolved) {
   if (!options_.evaluate || node.output_size() == 0 || std::ranges::find(kKeptOps, node.op_type()) != kKeptOps.end())
     return false;
   const auto maker = constant_makers_.find(node.output(0));
   if (maker == constant_makers_.end() || maker->second != &node || computed_.contains(node.output(0))) return false;
-  if (readers_.empty()) {
-    for (const auto& other : model_.graph().node()) {
-      for (const auto& name : other.input()) ++readers_[name];
-      for (const auto& name : captured_names(other)) ++readers_[name];
-    }
-    for (const auto& output : model_.graph().output()) ++readers_[output.name()];
-  }
   onnx::ModelProto question;
   std::vector<const onnx::NodeProto*> nodes;
   for (const auto& name : node.input()) {
     if (!collect(name, nodes, *question.mutable_graph())) return false;
   }
   nodes.push_back(&node);
-  const int64_t replaced = replaced_bytes(nodes, question.graph());
   int64_t expected = 0;
   for (const auto& type : resolved.output_types) expected += type.is_static() ? type.bytes() : 0;
   const auto operand_bytes = static_cast<int64_t>(question.ByteSizeLong());
-  if (expected > growth_left_ + replaced || operand_bytes > kMostBytes) return false;
+  if (expected > kMostBytes || operand_bytes > kMostBytes) return false;
   for (const auto* part : nodes) *question.mutable_graph()->add_node() = *part;
   question.mutable_graph()->set_name("constants");
   question.set_ir_version(model_.ir_version());
@@ -134,13 +103,11 @@ bool Importer::add_evaluated(onnx::NodeProto& node, const OnnxNode& resolved) {
   const auto answer = options_.evaluate(question.SerializeAsString());
   if (answer.size() != resolved.output_types.size()) return false;
   std::vector<Constant> results;
-  int64_t bytes = 0;
   for (size_t k = 0; k < answer.size(); ++k) {
     if (!agree(resolved.output_types[k], answer[k].first)) return false;
-    bytes += answer[k].first.bytes();
     results.push_back(constant_from_bytes(answer[k].first, answer[k].second));
   }
-  return bytes <= growth_left_ + replaced && take_in(node, resolved, std::move(results), replaced);
+  return take_in(node, resolved, std::move(results));
 }
 
 }  // namespace rlgo::onnx_io

@@ -12,7 +12,7 @@ namespace {
 // Bytes: about what the operator takes in the file. Whether larger constants are written depends on those before them;
 // a file that rlgo wrote has only operators whose constants were not.
 constexpr int64_t kAlwaysFolded = 128;
-constexpr int64_t kMostComputedElements = int64_t{1} << 22;  // of large constants in all
+constexpr int64_t kMostComputedElements = int64_t{1} << 23;  // of large constants in all
 
 }  // namespace
 
@@ -36,17 +36,57 @@ bool Importer::add_folded(onnx::NodeProto& node, const OnnxNode& resolved) {
     if (!result || !agree(resolved.output_types[place], result->type)) return false;
     results.push_back(std::move(*result));
   }
-  return take_in(node, resolved, std::move(results), 0);
+  return take_in(node, resolved, std::move(results));
+}
+
+void Importer::count_readers() {
+  if (!readers_.empty()) return;
+  for (const auto& node : model_.graph().node()) {
+    for (const auto& name : node.input()) ++readers_[name];
+    for (const auto& name : captured_names(node)) ++readers_[name];
+  }
+  for (const auto& output : model_.graph().output()) ++readers_[output.name()];
+}
+
+// The operator with this one result that computes it from constants alone; null: there is none.
+const onnx::NodeProto* Importer::maker_of(const std::string& name) const {
+  if (const auto found = computed_.find(name); found != computed_.end()) return found->second.node;
+  const auto found = constant_makers_.find(name);
+  return found != constant_makers_.end() && found->second->output_size() == 1 ? found->second : nullptr;
+}
+
+// Bytes of the weights that nothing reads any more once the operator and all that it alone needs are gone.
+int64_t Importer::replaced_bytes(const onnx::NodeProto& node) {
+  count_readers();
+  std::unordered_map<std::string, int> gone;
+  std::unordered_map<graph::NodeId, int> names;  // of a weight, that are not read any more
+  std::vector<const onnx::NodeProto*> unread{&node};
+  while (!unread.empty()) {
+    const onnx::NodeProto& last = *unread.back();
+    unread.pop_back();
+    for (const auto& name : last.input()) {
+      const auto all = readers_.find(name);
+      if (name.empty() || all == readers_.end() || ++gone[name] != all->second) continue;
+      if (const auto* maker = maker_of(name)) unread.push_back(maker);
+      const auto value = values_.find(name);
+      if (value != values_.end() && editor_.node(value->second.node).op() == ops::Op::weight)
+        ++names[value->second.node];
+    }
+  }
+  int64_t bytes = 0;
+  for (const auto& [id, count] : names) {
+    const auto is_name = [id = id](const auto& value) { return value.second.node == id; };
+    if (std::ranges::count_if(values_, is_name) == count) bytes += editor_.type({id, 0}).bytes();
+  }
+  return bytes;
 }
 
 // A large constant waits until an operator that is not computed itself reads it: of a chain only the end is written.
-// `replaced`: bytes of weights that nothing else reads.
-bool Importer::take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results,
-                       int64_t replaced) {
+bool Importer::take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results) {
   const auto is_large = [](const Constant& result) { return result.type.bytes() > kAlwaysFolded; };
   const bool large = std::ranges::any_of(results, is_large);
   if (!large || results.size() != 1) {
-    int64_t growth = large ? -replaced : 0;
+    int64_t growth = large ? -replaced_bytes(node) : 0;
     for (const Constant& result : results) growth += large ? result.type.bytes() : 0;
     if (growth > growth_left_) return false;
     growth_left_ -= std::max<int64_t>(growth, 0);
@@ -63,13 +103,21 @@ bool Importer::take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vec
   if (computed_elements_ > kMostComputedElements) return false;
   types_.set(name, result.type);
   set_sampled(name, result.type);
-  computed_[name] = {std::make_shared<const Constant>(std::move(result)), &node, resolved, replaced};
+  computed_[name] = {std::make_shared<const Constant>(std::move(result)), &node, resolved};
   return true;
 }
 
 void Importer::note_folded(const onnx::NodeProto& node, const ops::TensorType& type) {
   ++report_.folded;
   note(Change::Kind::folded, node, ops::to_string(type));
+}
+
+// Of an operator that is written although its result is known: checks need what a runtime computes.
+std::vector<std::shared_ptr<const graph::Blob>> Importer::known_results(const onnx::NodeProto& node) const {
+  const auto found = node.output_size() == 1 ? computed_.find(node.output(0)) : computed_.end();
+  if (found == computed_.end() || !options_.keep_weights) return {};
+  const Constant& value = *found->second.value;
+  return {graph::Blob::bytes(value.type, to_bytes(value))};
 }
 
 // Constants of which other constants were computed, and nothing else.
@@ -89,7 +137,7 @@ void Importer::write_computed(const std::string& name) {
   const Computed* computed = waiting(name);
   if (computed == nullptr) return;
   const Constant& value = *computed->value;
-  const int64_t growth = std::max<int64_t>(0, value.type.bytes() - computed->replaced);
+  const int64_t growth = std::max<int64_t>(0, value.type.bytes() - replaced_bytes(*computed->node));
   if (growth <= growth_left_) {
     growth_left_ -= growth;
     note_folded(*computed->node, value.type);

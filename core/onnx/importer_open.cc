@@ -22,10 +22,10 @@ ops::TensorType closed(ops::TensorType type) {
 
 }  // namespace
 
-void Importer::check_samples(const Sizes& open) const {
+void Importer::check_samples(const Sizes& open, const Sizes& wanted) const {
   std::vector<std::string> known;
   for (const auto& [name, size] : open) known.push_back(name);
-  for (const auto& [name, size] : options_.samples) {
+  for (const auto& [name, size] : wanted) {
     if (open.contains(name)) continue;
     fail("no input has an open dimension '{}'{}; open are: {}", name, did_you_mean(name, known),
          known.empty() ? "none" : join(known, ", "));
@@ -34,9 +34,10 @@ void Importer::check_samples(const Sizes& open) const {
 
 void Importer::sample_open_dims() {
   if (!options_.sample_open || skeleton_->contradictory) return;
+  const Sizes wanted = by_name(model_, options_.samples);
   for (const bool by_axis : {false, true}) {
-    auto sizes = sample_sizes(model_, options_.samples, by_axis);
-    check_samples(sizes);
+    auto sizes = sample_sizes(model_, wanted, by_axis);
+    check_samples(sizes, wanted);
     if (sizes.empty()) return;
     auto sampled = std::make_unique<SampledShapes>(model_, sizes);
     if (sampled->is_contradictory()) continue;

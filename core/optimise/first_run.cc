@@ -47,7 +47,8 @@ std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, c
   const double until_s =
       clock.passed() + std::max(kSizesShare * left_s, std::min(kLeastSizesSeconds, kMostSizesShare * left_s));
   clock.end_by(until_s, kSearchAnswer_s);
-  for (const Sizes& sizes : likely_sizes(model.open_places, given_sizes(given.sizes), fitting_extents(model.graph))) {
+  const Sizes wanted = given_sizes(given.sizes, model.open_places);
+  for (const Sizes& sizes : likely_sizes(model.open_places, wanted, fitting_extents(model.graph))) {
     if (clock.over(until_s)) break;
     try {
       const auto loaded = load_at_sizes(given, sizes, false);

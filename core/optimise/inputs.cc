@@ -86,12 +86,18 @@ std::vector<Sizes> check_sizes(const Sizes& samples) {
   };
 }
 
-Sizes given_sizes(std::span<const std::string> texts) {
+Sizes given_sizes(std::span<const std::string> texts, std::span<const onnx_io::OpenDim> places) {
+  const auto name_of = [&](const std::string& given) {
+    for (const auto& place : places) {
+      if (given == fmt::format("{}:{}", place.input, place.axis)) return place.name;
+    }
+    return given;
+  };
   Sizes sizes;
   for (const std::string& text : texts) {
     const size_t equals = text.rfind('=');
     if (equals == std::string::npos) continue;
-    if (const auto size = parse_int(text.substr(equals + 1))) sizes[text.substr(0, equals)] = *size;
+    if (const auto size = parse_int(text.substr(equals + 1))) sizes[name_of(text.substr(0, equals))] = *size;
   }
   return sizes;
 }

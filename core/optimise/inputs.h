@@ -9,6 +9,7 @@
 
 #include "core/cost/runtime.h"
 #include "core/graph/graph.h"
+#include "core/onnx/onnx.h"
 
 namespace rlgo::optimise {
 
@@ -25,8 +26,8 @@ using Sizes = std::map<std::string, int64_t>;
 // Sets of sizes that have nothing in common with `samples` or each other: ones, primes, large ones, and what stacks of
 // convolutions can take. The likeliest to find a fault first; a model need not admit all of them.
 std::vector<Sizes> check_sizes(const Sizes& samples);
-// Of "NAME=SIZE"; what is none is left out.
-Sizes given_sizes(std::span<const std::string> texts);
+// Of "NAME=SIZE" and "INPUT:AXIS=SIZE", by the name of the dimension; what is none is left out.
+Sizes given_sizes(std::span<const std::string> texts, std::span<const onnx_io::OpenDim> places);
 // "h=7, w=11".
 std::string to_text(const Sizes& sizes);
 // "--size h=48 --dim n=1": sample sizes are 2 or more, a size of 1 is one that is fixed.

@@ -269,7 +269,7 @@ cost::MeasureWatch until_timing_ends(OptimiseClock& clock, std::shared_ptr<const
 // "--size h=320 --size w=384": sizes of open dimensions that the command line does not give.
 std::string made_up_sizes(const ModelOptions& options, const LoadedModel& model) {
   Sizes made_up = model.samples;
-  for (const auto& [name, size] : given_sizes(options.sizes)) made_up.erase(name);
+  for (const auto& [name, size] : given_sizes(options.sizes, model.open_places)) made_up.erase(name);
   return as_options(made_up);
 }
 

@@ -80,8 +80,10 @@ def given_sizes_stay(folder):
     """--size that the user gives is not overruled; the other dimension is looked for"""
     save(folder / "toy.onnx", [NODE("Reshape", ["x", "n0_576"], ["r"]), NODE("Relu", ["r"], ["y"])], {"x": ["n", "a", "b"]}, "y", [numbers(0, 576)])
     done = rlgo("optimise", "toy.onnx", "--size", "a=9", "--size", "b=64", "--size", "n=4", *ORT, cwd=folder, status=3)
-    runs = rlgo("optimise", "toy.onnx", "--size", "a=9", *ORT, cwd=folder, status=3)
-    assert "--size a=9 --size b=64" in runs.stdout and "made-up" not in done.stdout, runs.stdout + done.stdout
+    for given in ("a=9", "x:1=9"):
+        runs = rlgo("optimise", "toy.onnx", "--size", given, *ORT, cwd=folder, status=3)
+        assert "--size a=9 --size b=64" in runs.stdout, runs.stdout
+    assert "made-up" not in done.stdout, done.stdout
 
 
 def pyramid_at_odd_sizes(folder):

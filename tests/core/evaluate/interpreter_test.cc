@@ -44,6 +44,43 @@ TEST(EvaluateInterpreter, SmallGraphByHand) {
   EXPECT_EQ(elements(interpreter.run(inputs).at("y")), (std::vector<float>{11, 0, 13, 0}));
 }
 
+// y = table[unknown(x) + 100]
+graph::Graph with_unknown_index(graph::Opaque opaque) {
+  Editor editor("unknown");
+  const auto x = editor.add_input("x", {DType::f32, {2}});
+  opaque.op_type = "Mystery";
+  opaque.formal_inputs = {true};
+  opaque.outputs = {"0"};
+  const auto node =
+      editor.add_opaque("", std::make_shared<graph::Opaque>(opaque), std::vector<Value>{x}, {{DType::i64, {2}}});
+  const auto hundred = graph::Blob::bytes({DType::i64, {1}}, std::string("d\0\0\0\0\0\0\0", 8));
+  const auto index = editor.op(Op::add, {Value{node, 0}, editor.add_weight("c", hundred)});
+  editor.add_output(
+      "y", editor.op(Op::gather, {editor.add_weight("t", blob({1, 2, 3}, {3})), index}, {{Attr::axis, int64_t{0}}}));
+  return *editor.finish();
+}
+
+// Numbers that stand for an unknown result are no index that a model has: the check continues.
+TEST(EvaluateInterpreter, IndicesOfUnknownResultsWrap) {
+  const auto y = Interpreter(with_unknown_index({})).run({{"x", numbers({1, 2}, {2})}}).at("y");
+  for (const float number : elements(y)) EXPECT_TRUE(number == 1 || number == 2 || number == 3) << number;
+}
+
+TEST(EvaluateInterpreter, ResultsThatImportKnowsAreThoseOfTheRuntime) {
+  const auto known = [](int8_t first) {
+    std::string bytes(16, '\0');
+    bytes[0] = static_cast<char>(first);
+    if (first < 0) bytes.replace(1, 7, 7, '\xff');
+    bytes.replace(8, 8, std::string("\x9d\xff\xff\xff\xff\xff\xff\xff", 8));  // -99
+    graph::Opaque opaque;
+    opaque.known = {graph::Blob::bytes({DType::i64, {2}}, bytes)};
+    return opaque;
+  };
+  const TensorMap inputs{{"x", numbers({1, 2}, {2})}};
+  EXPECT_EQ(elements(Interpreter(with_unknown_index(known(-98))).run(inputs).at("y")), (std::vector<float>{3, 2}));
+  EXPECT_THROW(Interpreter(with_unknown_index(known(5))).run(inputs), Error);  // 105: nothing is synthetic
+}
+
 TEST(EvaluateInterpreter, ReportsMissingAndMisshapenInputs) {
   const Interpreter interpreter(linear({1, 0, 0, 1}, {0, 0}));
   EXPECT_THROW(interpreter.run({}), Error);

@@ -80,6 +80,31 @@ TEST(Constants, ResultsMayGrowTheFileALittle) {
       0U);
 }
 
+// Checks compute with what a runtime computes there.
+TEST(Constants, OperatorsThatStayKeepTheirResults) {
+  std::string numbers = "-1";
+  for (int k = 1; k < 8192; ++k) numbers += ", -2";
+  const std::string text = "g (int64[8192] x) => (int64[8192] y) <int64[8192] w = {" + numbers +
+                           "}> { a = Abs(w) b = Add(x, a) y = Mul(b, w) }";
+  const auto known = [](const graph::Graph& graph) {
+    std::vector<std::shared_ptr<const graph::Blob>> found;
+    for (const auto id : graph.order()) {
+      if (graph.node(id).op() == ops::Op::opaque) found = graph.node(id).info->opaque->known;
+    }
+    return found;
+  };
+  const Model model = test::import_text(text);
+  ASSERT_EQ(model.report.opaque.at("Abs"), 1);
+  ASSERT_EQ(known(model.graph).size(), 1U);
+  const std::string bytes = known(model.graph)[0]->load();
+  EXPECT_EQ(bytes.substr(0, 16), std::string("\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 16));
+  ImportOptions without;
+  without.keep_weights = false;
+  const Model elsewhere = test::import_text(text, 17, without);
+  EXPECT_TRUE(known(elsewhere.graph).empty());
+  EXPECT_EQ(elsewhere.graph.hash(), model.graph.hash());
+}
+
 TEST(Constants, ProcessesWithoutWeightsReadTheSameGraph) {
   Runtime runtime{{ops::DType::f32, {4}}, std::string(16, '\2')};
   ImportOptions without = runtime.options();

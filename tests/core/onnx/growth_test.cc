@@ -28,6 +28,22 @@ TEST(Growth, OfAChainTheEndCounts) {
   EXPECT_EQ(model.graph().initializer(0).dims(0), 2);
 }
 
+// Relative positions: what a chain of operators makes of large weights may be as large as these.
+TEST(Growth, AChainTakesThePlaceOfTheWeightsThatItAloneReads) {
+  std::string numbers = "-1";
+  for (int k = 1; k < 4096; ++k) numbers += fmt::format(", {}", k % 7 - 3);
+  const std::string weights = "<int64[4096] v = {" + numbers + "}, int64[4096] same = {" + numbers + "}> ";
+  const std::string chain = "{ a = Abs(v) b = Min(a, same) c = Add(a, b) ";
+  const auto alone = through("g (int64[4096] x) => (int64[4096] y) " + weights + chain + "y = Add(x, c) }");
+  EXPECT_EQ(count(alone, "Abs") + count(alone, "Min"), 0);
+  EXPECT_EQ(count(alone, "Add"), 1);
+  EXPECT_EQ(alone.graph().initializer_size(), 1);
+  const auto both =
+      through("g (int64[4096] x) => (int64[4096] y) " + weights + chain + "d = Add(x, c) y = Mul(d, v) }");
+  EXPECT_EQ(count(both, "Abs"), 1);
+  EXPECT_EQ(both.graph().initializer_size(), 1);
+}
+
 // 100 constants of 4,000 bytes: a few are written, the others stay.
 TEST(Growth, ManyConstantsShareTheBound) {
   std::string body = "g (int64[500] x) => (int64[500] y) <int64 n = {500}, int64 one = {1}> {\n", sum = "x";

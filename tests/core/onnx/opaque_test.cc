@@ -280,6 +280,18 @@ TEST(Dims, BoundOnesAreFixedInTheExport) {
   }
 }
 
+TEST(Dims, SamplesGoByNameOrPlace) {
+  for (const std::string name : {"batch", "x:0"}) {
+    const auto model = import_text(kOpen, 17, {.sample_open = true, .samples = {{name, 7}}});
+    EXPECT_EQ(model.samples, (std::map<std::string, int64_t>{{"batch", 7}}));
+  }
+  EXPECT_NE(import_error(parse(kOpen), {.sample_open = true, .samples = {{"batch", 7}, {"x:0", 8}}})
+                .find("'batch' is axis 0 of input 'x': it cannot be 7 and 8 at once"),
+            std::string::npos);
+  EXPECT_NE(import_error(parse(kOpen), {.dims = {{"batch", 7}, {"x:0", 8}}}).find("7 and 8 at once"),
+            std::string::npos);
+}
+
 TEST(Dims, BindingNothingIsAnError) {
   const auto proto = parse(kOpen);
   EXPECT_NE(import_error(proto, {.dims = {{"bach", 5}}})
