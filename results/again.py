@@ -57,11 +57,11 @@ def one_process(variants, feeds, threads, race_s, seed):
 def rows_of(name, source, folder, args):
     target = pathlib.Path(folder) / "faster.onnx"
     begin = time.perf_counter()
-    status, said = optimised(source, target, args)
+    status, document = optimised(source, target, args)
     base = {"model": name, "threads": args.threads, "load": args.load, "status": status, "seconds": round(time.perf_counter() - begin, 1)} | args.where
     if status != 0:
         return [base | {"note": "nothing found" if status == 3 else "failed"}]
-    base |= {"said": round(said["ratio"], 4), "said_low": round(said["ratio_low"], 4), "said_high": round(said["ratio_high"], 4)}
+    base |= {"said": round(document["ratio"], 4), "said_low": round(document["ratio_low"], 4), "said_high": round(document["ratio_high"], 4)}
     feeds = peers._models.feeds(onnx.load(source), pathlib.Path(source).stem)
     rows = []
     for process in range(args.processes):

@@ -21,6 +21,9 @@ ENDINGS = {".cc", ".h", ".def", ".py", ".sh", ".md", ".cfg", ".cmake", ".txt", "
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CMakeLists.txt")
 HERE = "tests/structure/words.py"
 
+# Names in Python that others read: results/ and the package.
+PRIVATE_NAMES = re.compile(r"^_?([Tt]old|[Uu]ntold|[Ss]aid|[Ff]oretold|anew|afresh|dearest)(_\w+)?$|_(told|said|foretold)$")
+NAMES_IN = ("results/", "launch/python/")
 # In all text. Papers are cited by their authors and year.
 POINTERS = re.compile(r"\b[Ss]pecification\b|\b(SPEC|DESIGN|HOUSE|SOUNDNESS|LEARNING|RESEARCH|RULEGEN|STYLE)(\.md|\b(?= \d))")
 # In C++, also as a part of a longer name: what replaced it. Words in file formats and in quotes stay.
@@ -109,6 +112,14 @@ def private_words(path, text):
                 if not any(a < match.end() and match.start() < b for a, b in taken):
                     taken.append(match.span())
                     yield begin + match.start(), begin + match.end(), match.group(), plain
+
+
+def private_names(path, text):
+    """(line, name) of names in Python."""
+    if path.endswith(".py") and path.startswith(NAMES_IN):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NAME and PRIVATE_NAMES.search(token.string):
+                yield token.start[0], token.string
 
 
 def is_page(path):
@@ -217,6 +228,8 @@ def problems(root):
                     yield f"{path}:{number}: `{match.group()}` is called {REPLACED[match.group()]}"
         for begin, _, word, plain in private_words(path, text):
             yield f"{path}:{text.count(chr(10), 0, begin) + 1}: `{word}`: write \"{plain}\""
+        for number, name in private_names(path, text):
+            yield f"{path}:{number}: the name `{name}`: use the field's word"
         if path.endswith(".md"):
             yield from wide_tables(path, text)
         if is_page(path):
@@ -255,8 +268,9 @@ def finds_its_faults():
     source = 'int anew;  // goes on; says\nfail("{}: worked out anew", name);\nconst char* key = "foretold";\n'
     wide = [len(list(wide_tables("x.md", "| x " * columns + "|\n" + "|---" * columns + "|\n"))) for columns in (WIDEST, WIDEST + 1)]
     guide = list(guide_problems("docs/x.md", "# x\n" * (SCREENS + 1)))
+    named = [name for _, name in private_names("results/x.py", "told = said_by(x)\nwhat_is_told, retold = 1\n")]
     result = list(result_problems("results/x.md", "x\n" * (SCREENS + 1)))
-    return len(found) == 4 and wide == [0, 1] and len(guide) == len(result) == 2 and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "says", "worked out", "anew"}
+    return len(found) == 4 and wide == [0, 1] and len(guide) == len(result) == 2 and named == ["told", "said_by", "what_is_told"] and {word for _, _, word, _ in private_words("x.cc", source)} == {"goes on", "says", "worked out", "anew"}
 
 
 def main():
