@@ -33,8 +33,10 @@ using ops::Op;
 using report::Json;
 using Say = std::function<void(const std::string&)>;
 
-constexpr size_t kAtOnce = 32;  // operators in one request, between two looks at the clock
-constexpr int kReferences = 5;  // of each kind, so that one slow moment is no machine that is too busy
+constexpr size_t kFirst = 4, kMost = 32;  // operators between two looks at the clock: more where they are quick
+constexpr double kQuickSeconds = 2;
+constexpr double kPatienceSeconds = 600;  // with what was asked for: it is refused by the runtime, or timed
+constexpr int kReferences = 5;            // of each kind, so that one slow moment is no machine that is too busy
 
 // An operator alone, and how often each model has it.
 struct Sample {
@@ -118,7 +120,9 @@ void keep_operators(std::vector<Sample>& samples, const std::vector<std::string>
 // Times samples until the time is over. What the runtime cannot run has no time.
 class Timer {
  public:
-  explicit Timer(cost::Runtime& runtime) : prices_(runtime.measure()) {}
+  explicit Timer(cost::Runtime& runtime) : prices_(runtime.measure()) {
+    if (prices_.set_watch) prices_.set_watch([](size_t, size_t) { return kPatienceSeconds; });
+  }
 
   void time(std::span<Sample* const> samples) {
     const bool together = prices_.model->defer();
@@ -349,8 +353,13 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
   const Stopwatch watch;
   std::vector<Sample*> left;
   for (Sample& one : corpus.samples) left.push_back(&one);
-  for (size_t k = 0; k < left.size() && watch.seconds() < options.seconds && !should_stop(); k += kAtOnce)
-    timer.time(std::span(left).subspan(k, std::min(kAtOnce, left.size() - k)));
+  for (size_t k = 0, at_once = kFirst; k < left.size() && watch.seconds() < options.seconds && !should_stop();) {
+    const Stopwatch request;
+    const size_t count = std::min(at_once, left.size() - k);
+    timer.time(std::span(left).subspan(k, count));
+    k += count;
+    if (request.seconds() < kQuickSeconds) at_once = std::min(kMost, 2 * at_once);
+  }
   if (should_stop()) fail("stopped by a signal; nothing was written");
   const MachineSpeed after = machine_speed(timer, kReferences);
   refuse_busy(after, options.spread);
