@@ -8,6 +8,7 @@ namespace rlgo::evaluate {
 namespace {
 
 using ops::Attr;
+using std::ceil, std::cos, std::exp, std::fabs, std::floor, std::log, std::rint, std::sin, std::sqrt, std::tanh;
 
 template <typename T>
 T relu(T x) {
@@ -81,32 +82,12 @@ void activate(Tensor& x, std::string_view act, const Run& run) {
   });
 }
 
-// RLGO_UNARY(op, f): the kernel of an operator that is f(x), without attributes.
-#define RLGO_UNARY(op, f)                         \
-  Tensors op##_kernel(const Call& call) {         \
-    return unary(call, [](auto x) { return f; }); \
+#define RLGO_FUNCTION(name, onnx, since, writer, work, value)       \
+  Tensors name##_kernel(const Call& call) {                         \
+    return unary(call, []<typename T>(T x) -> T { return value; }); \
   }
-RLGO_UNARY(relu, relu(x))
-RLGO_UNARY(sigmoid, sigmoid(x))
-RLGO_UNARY(tanh, std::tanh(x))
-RLGO_UNARY(erf, erf(x))
-RLGO_UNARY(sqrt, std::sqrt(x))
-RLGO_UNARY(exp, std::exp(x))
-RLGO_UNARY(log, std::log(x))
-RLGO_UNARY(neg, -x)
-RLGO_UNARY(abs, std::abs(x))
-RLGO_UNARY(hard_swish, hard_swish(x))
-RLGO_UNARY(softplus, softplus(x))
-RLGO_UNARY(mish, x* std::tanh(softplus(x)))
-RLGO_UNARY(softsign, x / (std::abs(x) + 1))
-RLGO_UNARY(ceil, std::ceil(x))
-RLGO_UNARY(floor, std::floor(x))
-RLGO_UNARY(round, std::nearbyint(x))
-RLGO_UNARY(sign, static_cast<decltype(x)>((x > 0) - (x < 0)))  // of a NaN 0, as LibTorch
-RLGO_UNARY(sin, std::sin(x))
-RLGO_UNARY(cos, std::cos(x))
-RLGO_UNARY(reciprocal, 1 / x)
-#undef RLGO_UNARY
+#include "core/ops/functions.def"
+#undef RLGO_FUNCTION
 
 Tensors gelu_kernel(const Call& call) {
   if (call.attrs().word(Attr::approximate) == "tanh") return unary(call, [](auto x) { return gelu_by_tanh(x); });
