@@ -18,8 +18,8 @@
 #include "core/optimise/model.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/plan.h"
-#include "core/optimise/replay.h"
 #include "core/optimise/timed_graphs.h"
+#include "core/rules/script.h"
 
 namespace rlgo::optimise {
 
@@ -153,7 +153,7 @@ class Candidates {
   // A candidate's sweeps again, without some rules.
   bool add_without(const Candidate& best, const std::set<std::string>& without);
   // A candidate's rewrites again (`replay`), but for those by some rules.
-  bool add_part(const Candidate& whole, const Replay& replay, const std::set<std::string>& without);
+  bool add_part(const Candidate& whole, const rules::Script& replay, const std::set<std::string>& without);
   // One that does without the Winograd convolutions of the best one.
   void add_without_winograd();
   // Seconds until comparisons are to end.

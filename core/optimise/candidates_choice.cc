@@ -7,8 +7,8 @@
 
 #include "core/base/text.h"
 #include "core/optimise/candidates.h"
-#include "core/optimise/replay.h"
 #include "core/rules/rule_choice.h"
+#include "core/rules/script.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::optimise {
@@ -172,10 +172,10 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
   return add(std::move(candidate));
 }
 
-bool Candidates::add_part(const Candidate& whole, const Replay& replay, const std::set<std::string>& without) {
+bool Candidates::add_part(const Candidate& whole, const rules::Script& replay, const std::set<std::string>& without) {
   const std::string which = "without " + names_of(without);
   clock_.phase("leaving rules out", which);
-  Replayed part = replay.without(without);
+  rules::Replayed part = replay.without(without);
   return add({.name = fmt::format("{}, {}", whole.name, which),
               .graph = std::move(part.graph),
               .trace = std::move(part.trace),
@@ -200,7 +200,7 @@ bool Candidates::leave_out_rules() {
   const size_t most = std::min({kMostLeftOut, std::max<size_t>(2, places()), in_time - 1});
   // Sweeps are made again, and do other things in a rule's place. What other searches found is made again but for this
   // rule's rewrites.
-  std::optional<Replay> replay;
+  std::optional<rules::Script> replay;
   if (!is_swept(best)) replay.emplace(model_.graph, result_.rules, best.trace);
   struct Single {
     std::string rule;

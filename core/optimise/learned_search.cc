@@ -9,7 +9,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/write_error.h"
 #include "core/optimise/candidates.h"
-#include "core/optimise/replay.h"
+#include "core/rules/script.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -179,16 +179,16 @@ void LearnedSearch::offer_neighbours(size_t graph) {
 
 void LearnedSearch::offer_without_rules(const Proposal& best) {
   if (best.trace.empty()) return;
-  const Replay replay(parts_.unmodified, parts_.rules, best.trace);
+  const rules::Script replay(parts_.unmodified, parts_.rules, best.trace);
   const auto used = rules_by_use(best.trace);
   for (size_t k = 0; k < std::min(used.size(), kMostWithout) && !over(); ++k) {
     const std::string& name = parts_.rules->name(used[k]);
-    Replayed part = replay.without({name});
+    rules::Replayed part = replay.without({name});
     offer({fmt::format("{} without {}", best.name, name), std::move(part.graph), std::move(part.trace)});
   }
   for (const size_t quarters : {3, 2, 1}) {
     if (over()) return;
-    Replayed part = replay.prefix(replay.size() * quarters / 4);
+    rules::Replayed part = replay.prefix(replay.size() * quarters / 4);
     offer({fmt::format("{}, first {} rewrites", best.name, part.trace.size()), std::move(part.graph),
            std::move(part.trace)});
   }
