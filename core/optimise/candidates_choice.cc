@@ -109,7 +109,7 @@ bool Candidates::side_by_side(std::span<const size_t> runners, int rounds, doubl
 }
 
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners) {
-  const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].expected_us()); };
+  const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].cost_us); };
   std::ranges::stable_sort(runners, {}, key);
   const auto by_untimed = std::ranges::find_if(runners, [&](size_t k) {
     const auto& stages = candidates[k].stages;
@@ -241,11 +241,10 @@ void Candidates::choose() {
   clock_.phase("comparisons", fmt::format("comparing {} models", result_.candidates.size() + 1));
   timing_s_ = plan_.more_timing_s;
   compare_until_s_ = plan_.choose_s - kDecideShare * left();
-  // Before any comparison: the cheapest by the sum over operators, or by the learned cost.
+  // Before any comparison: the cheapest by the sum over operators.
   price_alike(cost_, result_);
   for (size_t k = 0; k < result_.candidates.size(); ++k) {
-    if (!result_.candidates[k].file.empty() && !is_behind(k) &&
-        result_.candidates[k].expected_us() < result_.best().expected_us())
+    if (!result_.candidates[k].file.empty() && !is_behind(k) && result_.candidates[k].cost_us < result_.best().cost_us)
       result_.chosen = k;
   }
   // What a comparison showed to be faster goes before what no comparison can be made of any more.

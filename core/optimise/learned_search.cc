@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/stopwatch.h"
+#include "core/base/text.h"
 #include "core/base/write_error.h"
 #include "core/optimise/candidates.h"
 #include "core/rules/script.h"
@@ -238,13 +239,21 @@ double LearnedSearch::predicted(const graph::Graph& graph, const rules::Trace& t
   return sum + acquisition_.residual().predict(features_(graph, trace, *parts_.rules)).mean;
 }
 
+std::string to_text(const LearnedSummary& learned) {
+  std::string out = counted(learned.timed.size(), "graph") + " timed";
+  if (learned.known > 0) out += fmt::format(" ({} known from earlier calls)", learned.known);
+  if (learned.best_at > 0) out += fmt::format(", best found at {}", learned.best_at);
+  if (learned.failed > 0) out += fmt::format("; {} could not be timed ({})", learned.failed, learned.failure);
+  if (learned.sum_error > 0)
+    out += fmt::format("; residual error {:.1f} % -> {:.1f} %", 100 * learned.sum_error, 100 * learned.residual_error);
+  return out + "; ended by: " + learned.ended_by;
+}
+
 LearnedSummary LearnedSearch::summary() const {
-  return {.asked = true,
-          .known = known_,
+  return {.known = known_,
           .timed = timed_,
           .failed = failed_,
           .failure = failure_,
-          .seconds = timing_s_ + exploring_s_,
           .best_at = acquisition_.best_at(),
           .sum_error = acquisition_.sum_error(),
           .residual_error = acquisition_.residual_error(),

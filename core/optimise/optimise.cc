@@ -26,7 +26,6 @@
 #include "core/optimise/other_sizes.h"
 #include "core/optimise/plan.h"
 #include "core/optimise/quantised.h"
-#include "core/optimise/timed_graphs.h"
 #include "core/optimise/verify.h"
 #include "core/report/evidence.h"
 #include "core/verify/fold.h"
@@ -68,37 +67,6 @@ void save_costs(const Result& result, const cost::TableCost& table, const Log& l
     table.save(result.costs_file);
   } catch (const Error& e) {
     log.warn("measured costs are not kept for the next call: {}", e.what());
-  }
-}
-
-// Graphs that were timed whole, for method "learned", and their file: that of --learned.data, which must be sound, else
-// one next to the measured costs, which starts again where it is damaged.
-TimedGraphs load_timed(const OptimiseOptions& options, const cost::Runtime& runtime, Result& result, const Log& log) {
-  TimedGraphs timed({result.cost_name + ", timed in " + runtime.name(), runtime.device(), runtime.threads()});
-  const bool asked = !options.learned.data.empty();
-  fs::path& file = result.learned.file;
-  if (asked)
-    check_destination(file = options.learned.data);
-  else if (!result.costs_file.empty())
-    file = fs::path(result.costs_file).replace_extension(".timed.tsv");
-  std::error_code error;
-  if (file.empty() || !fs::exists(file, error)) return timed;
-  try {
-    timed.load(file);
-  } catch (const Error& e) {
-    if (asked) throw e.in("--learned.data");
-    log.warn("{}; the graphs timed so far start again", e.what());
-  }
-  return timed;
-}
-
-void save_timed(const Result& result, const TimedGraphs& timed, const Log& log) {
-  if (result.learned.file.empty() || result.learned.timed.empty()) return;
-  try {
-    make_writable_folder(fs::absolute(result.learned.file).parent_path());
-    timed.save(result.learned.file);
-  } catch (const Error& e) {
-    log.warn("graphs that were timed are not kept for the next call: {}", e.what());
   }
 }
 
@@ -331,13 +299,6 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (costs.table) result.estimates = costs.predicted ? "learned prices" : "a formula";
   result.learned_on = costs.learned_on;
 
-  std::optional<TimedGraphs> timed;
-  if (options.method == "learned") {
-    result.learned.asked = true;
-    result.learned.ended_by = "the model was not run";
-    timed = load_timed(options, *runtime, result, log);
-  }
-
   const TemporaryFolder folder("rlgo-optimise");
   Benchmark benchmark(*runtime, {&model.graph, options.model.graph});
   clock.phase("timing the model", "timing the model");
@@ -357,7 +318,6 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   if (costs.set_watch) costs.set_watch(until_timing_ends(clock, timing_for));
   Candidates candidates(options, model, *costs.model, benchmark, folder.path(), clock, plan, log, result);
   *timing_for = &candidates;
-  if (timed) candidates.use_timed(&*timed);
   candidates.use_training(parts);
   candidates.use_predicted(costs.predicted.get());
   const auto keep_costs = [&] {
@@ -367,7 +327,6 @@ Result optimise(const OptimiseOptions& options, const OptimiseParts& parts, cons
   };
   candidates.search();
   keep_costs();
-  if (timed) save_timed(result, *timed, log);
   candidates.choose();
   keep_costs();
   *timing_for = nullptr;
