@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
-"""What is learned for `rlgo optimise`, under ONNX Runtime: learned prices, `--method learned` and `--method train` against the same without, in equal seconds;
-`learned` against timing every graph.
+"""What is learned for `rlgo optimise`, under ONNX Runtime: learned prices and `--method train` against the same without, in equal seconds. Methods
+`learned` and `all` of the recorded data are gone (results/learned.md names the last revision that had them).
 
-    results/learned.py record --out learned.csv --seconds 60 [--seeds 0] [--costs FOLDER] [--methods search,learned,train] MODEL.onnx ...
-    results/learned.py record --out learned-all.csv --methods all,learned --race-s 0 --seconds 30 --seeds 0,1,2,3,4 MODEL.onnx ...
+    results/learned.py record --out learned.csv --seconds 60 [--seeds 0] [--costs FOLDER] [--methods search,train] MODEL.onnx ...
     results/learned.py record --out prices-seconds.csv --seconds 3,10 --methods formula,search MODEL.onnx ...
     results/learned.py show learned.csv
 
 `formula` is the default search without learned prices (--cost.learned no). Where --seconds has several numbers, all that is written runs in one race.
-`all` is the learned cost's own search, which times every graph that it finds (--learned.choice all): how many graphs it needs is what choosing
-among them saves. Each method starts from a copy of its own of FOLDER (tables of measured costs; none: empty) and knows no timed graph. What they
+Each method starts from a copy of its own of FOLDER (tables of measured costs; none: empty). What they
 wrote is then run in turns with the original in one process, for --race-s seconds (0: the ratio is that of the command's own last comparison); a
-model that a method leaves as it is counts as 1. `times` are those of the graphs that were timed whole, in that order; `best_at` says which was the
-fastest. MODEL may be a file or a name of the corpus (tests/interop/_models.py). Rows are written as soon as a model is done; what is in the file
+model that a method leaves as it is counts as 1. MODEL may be a file or a name of the corpus (tests/interop/_models.py). Rows are written as soon as a model is done; what is in the file
 is not measured again. Times count on an idle machine only. A model and seed take about (methods x seconds + race-s + 5) s. results/pages.py makes
 results/learned.md of results/learned.csv and results/learned-all.csv.
 """
@@ -35,8 +32,7 @@ from rlgo_results import learned, learned_prices  # noqa: E402
 from rlgo_results.recorded import rows_in  # noqa: E402
 from rlgo_results.where import machine, revision  # noqa: E402
 
-METHODS = {"search": ["--method", "search"], "formula": ["--method", "search", "--cost.learned", "no"], "learned": ["--method", "learned"], "train": ["--method", "train"],
-           "all": ["--method", "learned", "--learned.choice", "all", "--learned.graphs", 10000]}  # fmt: skip
+METHODS = {"search": ["--method", "search"], "formula": ["--method", "search", "--cost.learned", "no"], "train": ["--method", "train"]}
 FIELDS = ["model", "seed", "method", "seconds", "took_s", "ratio", "noise", "rounds", "timed", "best_at", "sum_error_percent", "residual_error_percent", "ended_by",
           "times", "commit", "machine"]  # fmt: skip
 

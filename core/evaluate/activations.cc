@@ -9,6 +9,7 @@ namespace rlgo::evaluate {
 namespace {
 
 using ops::Attr;
+using std::ceil, std::cos, std::exp, std::fabs, std::floor, std::log, std::rint, std::sin, std::sqrt, std::tanh;
 
 template <typename T>
 T relu(T x) {
@@ -63,11 +64,11 @@ Tensors exponential_unit(const Call& call, double factor, double inner, double o
   });
 }
 
-// f of each float of the first input; of doubles `many` at once.
+// f of each float of the first input; of doubles `many` at once where there is one.
 template <typename F>
 Tensors unary_at_once(const Call& call, void (*many)(const double*, int64_t, double*), F f) {
   const Tensor& x = call.in[0];
-  if (x.dtype() != ops::DType::f64) return unary(call, f);
+  if (many == nullptr || x.dtype() != ops::DType::f64) return unary(call, f);
   Tensor out = call.output();
   const double* from = x.data<double>();
   double* to = out.data<double>();
@@ -95,37 +96,18 @@ void activate(Tensor& x, std::string_view act, const Run& run) {
   });
 }
 
-// RLGO_UNARY(op, f): the kernel of an operator that is f(x), without attributes.
-#define RLGO_UNARY(op, f)                         \
-  Tensors op##_kernel(const Call& call) {         \
-    return unary(call, [](auto x) { return f; }); \
-  }
-RLGO_UNARY(relu, relu(x))
-RLGO_UNARY(tanh, std::tanh(x))
-RLGO_UNARY(erf, erf(x))
-RLGO_UNARY(sqrt, std::sqrt(x))
-RLGO_UNARY(log, std::log(x))
-RLGO_UNARY(neg, -x)
-RLGO_UNARY(abs, std::abs(x))
-RLGO_UNARY(hard_swish, hard_swish(x))
-RLGO_UNARY(softplus, softplus(x))
-RLGO_UNARY(mish, x* std::tanh(softplus(x)))
-RLGO_UNARY(softsign, x / (std::abs(x) + 1))
-RLGO_UNARY(ceil, std::ceil(x))
-RLGO_UNARY(floor, std::floor(x))
-RLGO_UNARY(round, std::nearbyint(x))
-RLGO_UNARY(sign, static_cast<decltype(x)>((x > 0) - (x < 0)))  // of a NaN 0, as LibTorch
-RLGO_UNARY(sin, std::sin(x))
-RLGO_UNARY(cos, std::cos(x))
-RLGO_UNARY(reciprocal, 1 / x)
-#undef RLGO_UNARY
+// What computes many doubles of the operator at once; null: the compiler's own loop.
+constexpr auto at_once(ops::Op op) -> void (*)(const double*, int64_t, double*) {
+  return op == ops::Op::exp ? exponentials : op == ops::Op::sigmoid ? sigmoids : nullptr;
+}
 
-Tensors sigmoid_kernel(const Call& call) {
-  return unary_at_once(call, sigmoids, [](auto x) { return sigmoid(x); });
-}
-Tensors exp_kernel(const Call& call) {
-  return unary_at_once(call, exponentials, [](auto x) { return std::exp(x); });
-}
+#define RLGO_FUNCTION(name, onnx, since, writer, work, value)                                       \
+  Tensors name##_kernel(const Call& call) {                                                         \
+    return unary_at_once(call, at_once(ops::Op::name), []<typename T>(T x) -> T { return value; }); \
+  }
+#include "core/ops/functions.def"
+#undef RLGO_FUNCTION
+
 Tensors gelu_kernel(const Call& call) {
   if (call.attrs().word(Attr::approximate) == "tanh") return unary(call, [](auto x) { return gelu_by_tanh(x); });
   return unary(call, [](auto x) { return gelu(x); });

@@ -18,26 +18,9 @@ struct Direct {
 };
 // Operators that are a function of elements, without attributes.
 constexpr Direct kDirect[] = {
-    {Op::relu, k_relu},
-    {Op::sigmoid, k_sigmoid},
-    {Op::tanh, k_tanh},
-    {Op::erf, k_erf},
-    {Op::sqrt, k_sqrt},
-    {Op::exp, k_exp},
-    {Op::log, k_log},
-    {Op::neg, k_neg},
-    {Op::abs, k_abs},
-    {Op::hard_swish, k_hard_swish},
-    {Op::softplus, k_softplus},
-    {Op::mish, k_mish},
-    {Op::softsign, k_softsign},
-    {Op::ceil, k_ceil},
-    {Op::floor, k_floor},
-    {Op::round, k_round},
-    {Op::sign, k_sign},
-    {Op::sin, k_sin},
-    {Op::cos, k_cos},
-    {Op::reciprocal, k_reciprocal},
+#define RLGO_FUNCTION(name, ...) {Op::name, k_##name},
+#include "core/ops/functions.def"
+#undef RLGO_FUNCTION
     {Op::logical_not, k_logical_not},
     {Op::cast, k_cast},
     {Op::add, k_add},

@@ -15,9 +15,12 @@ enum Type : int32_t { kF32 = 1, kU8 = 2, kI8 = 3, kI32 = 6, kI64 = 7, kBool = 9,
 
 // Functions of elements at the same place (kernel map).
 enum Function : int32_t {
-#define RLGO_FUNCTION(name, inputs) k_##name,
+#define RLGO_MAP(name, inputs) k_##name,
+#define RLGO_FUNCTION(name, ...) RLGO_MAP(name, 1)
 #include "core/gpu/functions.def"
+#include "core/ops/functions.def"
 #undef RLGO_FUNCTION
+#undef RLGO_MAP
 };
 
 // Pointers of a call, filled in where the buffers have addresses. The first member of all parameters below.

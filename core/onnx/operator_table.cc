@@ -11,9 +11,17 @@ namespace {
 using ops::Attr;
 using ops::Op;
 
-constexpr auto kRows = std::to_array<OperatorRow>({
+template <size_t N>
+constexpr std::array<OperatorRow, N> by_name(std::array<OperatorRow, N> rows) {
+  std::ranges::sort(rows, {}, &OperatorRow::onnx);
+  return rows;
+}
+
+constexpr auto kRows = by_name(std::to_array<OperatorRow>({
+#define RLGO_FUNCTION(name, onnx, since, writer, work, value) {#onnx, Op::name, convert_plain, writer, since},
+#include "core/ops/functions.def"
+#undef RLGO_FUNCTION
     {"", Op::literal, nullptr, write_literal},
-    {"Abs", Op::abs, convert_plain, write_plain},
     {"Add", Op::add, convert_plain, write_plain},
     {"And", Op::logical_and, convert_plain, write_plain},
     {"ArgMax", Op::arg_max, convert_plain, write_plain},
@@ -22,14 +30,12 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"AveragePool", Op::avg_pool, convert_average_pool, write_pool},
     {"BatchNormalization", Op::batch_norm, convert_batch_norm, write_plain},
     {"Cast", Op::cast, convert_cast, write_cast},
-    {"Ceil", Op::ceil, convert_plain, write_plain},
     {"Celu", Op::celu, convert_plain, write_plain, 12},
     {"Clip", Op::clip, convert_clip, write_clip},
     {"Concat", Op::concat, convert_concat, write_plain},
     {"ConstantOfShape", Op::fill, convert_constant_of_shape, write_fill},
     {"Conv", Op::conv2d, convert_conv, write_conv2d},
     {"ConvTranspose", Op::conv_transpose, convert_conv_transpose, write_conv_transpose},
-    {"Cos", Op::cos, convert_plain, write_plain},
     {"CumSum", Op::cumsum, convert_cumsum, write_cumsum},
     {"DepthToSpace", Op::depth_to_space, convert_depth_to_space, write_depth_to_space},
     {"Div", Op::div, convert_plain, write_plain},
@@ -37,11 +43,8 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"Einsum", Op::opaque, convert_einsum},
     {"Elu", Op::elu, convert_plain, write_plain},
     {"Equal", Op::equal, convert_plain, write_plain},
-    {"Erf", Op::erf, convert_plain, write_plain, 9},
-    {"Exp", Op::exp, convert_plain, write_plain},
     {"Expand", Op::expand, convert_expand, write_expand},
     {"Flatten", Op::reshape, convert_reshape},
-    {"Floor", Op::floor, convert_plain, write_plain},
     {"GRU", Op::recurrent, convert_recurrent, write_recurrent},
     {"Gather", Op::gather, convert_gather, write_plain},
     {"GatherElements", Op::gather_elements, convert_plain, write_plain, 11},
@@ -54,7 +57,6 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"GreaterOrEqual", Op::less_equal, convert_greater},
     {"GroupNormalization", Op::group_norm, convert_plain, write_plain, 21},
     {"HardSigmoid", Op::hard_sigmoid, convert_plain, write_plain},
-    {"HardSwish", Op::hard_swish, convert_plain, write_hard_swish},
     {"Identity", Op::opaque, convert_identity},
     {"InstanceNormalization", Op::instance_norm, convert_plain, write_plain},
     {"LRN", Op::opaque, convert_lrn},
@@ -63,17 +65,14 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"LeakyRelu", Op::leaky_relu, convert_plain, write_plain},
     {"Less", Op::less, convert_plain, write_plain},
     {"LessOrEqual", Op::less_equal, convert_plain, write_plain},
-    {"Log", Op::log, convert_plain, write_plain},
     {"LogSoftmax", Op::log_softmax, convert_softmax, write_softmax},
     {"LpNormalization", Op::lp_norm, convert_plain, write_plain, 1, -1},
     {"MatMul", Op::matmul, convert_matmul, write_matmul},
     {"Max", Op::max, convert_variadic, write_min_max},
     {"MaxPool", Op::max_pool, convert_max_pool, write_pool},
     {"Min", Op::min, convert_variadic, write_min_max},
-    {"Mish", Op::mish, convert_plain, write_mish},
     {"Mod", Op::mod, convert_plain, write_plain, 10},
     {"Mul", Op::mul, convert_plain, write_plain},
-    {"Neg", Op::neg, convert_plain, write_plain},
     {"Not", Op::logical_not, convert_plain, write_plain},
     {"OneHot", Op::one_hot, convert_one_hot, write_one_hot},
     {"Or", Op::logical_or, convert_plain, write_plain},
@@ -82,7 +81,6 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"Pow", Op::pow, convert_pow, write_plain},
     {"RMSNormalization", Op::rms_norm, convert_plain, write_plain, 23, -1},
     {"RNN", Op::recurrent, convert_recurrent, write_recurrent},
-    {"Reciprocal", Op::reciprocal, convert_plain, write_plain},
     {"ReduceL1", Op::reduce_l1, convert_reduce, write_reduce},
     {"ReduceL2", Op::reduce_l2, convert_reduce, write_reduce},
     {"ReduceLogSum", Op::reduce_log_sum, convert_reduce, write_reduce},
@@ -93,36 +91,26 @@ constexpr auto kRows = std::to_array<OperatorRow>({
     {"ReduceProd", Op::reduce_prod, convert_reduce, write_reduce},
     {"ReduceSum", Op::reduce_sum, convert_reduce, write_reduce},
     {"ReduceSumSquare", Op::reduce_sum_square, convert_reduce, write_reduce},
-    {"Relu", Op::relu, convert_plain, write_plain},
     {"Reshape", Op::reshape, convert_reshape, write_reshape},
     {"Resize", Op::resize, convert_resize, write_resize},
-    {"Round", Op::round, convert_plain, write_plain, 11},
     {"ScatterElements", Op::scatter_elements, convert_scatter, write_scatter},
     {"ScatterND", Op::scatter_nd, convert_scatter, write_scatter},
     {"Selu", Op::selu, convert_plain, write_plain},
-    {"Sigmoid", Op::sigmoid, convert_plain, write_plain},
-    {"Sign", Op::sign, convert_plain, write_plain},
-    {"Sin", Op::sin, convert_plain, write_plain},
     {"Slice", Op::slice, convert_slice, write_slice},
     {"Softmax", Op::softmax, convert_softmax, write_softmax},
-    {"Softplus", Op::softplus, convert_plain, write_plain},
-    {"Softsign", Op::softsign, convert_plain, write_plain},
     {"SpaceToDepth", Op::space_to_depth, convert_plain, write_plain},
     {"Split", Op::split, convert_split, write_split},
-    {"Sqrt", Op::sqrt, convert_plain, write_plain},
     {"Squeeze", Op::reshape, convert_reshape},
     {"Sub", Op::sub, convert_plain, write_plain},
     {"Sum", Op::add, convert_variadic},
     {"Swish", Op::swish, convert_plain, write_swish},
-    {"Tanh", Op::tanh, convert_plain, write_plain},
     {"ThresholdedRelu", Op::thresholded_relu, convert_plain, write_plain, 10},
     {"Tile", Op::opaque, convert_tile},
     {"Transpose", Op::transpose, convert_transpose, write_plain},
     {"Trilu", Op::trilu, convert_trilu, write_trilu},
     {"Unsqueeze", Op::reshape, convert_reshape},
     {"Where", Op::where, convert_plain, write_plain},
-});
-static_assert(std::ranges::is_sorted(kRows, {}, &OperatorRow::onnx));
+}));
 
 }  // namespace
 

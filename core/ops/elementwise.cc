@@ -77,18 +77,13 @@ OpSpec min_spec() { return binary(Op::min, true, infer_numbers); }
 OpSpec max_spec() { return binary(Op::max, true, infer_numbers); }
 OpSpec pow_spec() { return binary(Op::pow, false, infer_floats<Op::pow>, work_transcendental); }
 
-OpSpec relu_spec() { return unary(Op::relu, work_simple); }
-OpSpec sigmoid_spec() { return unary(Op::sigmoid, work_transcendental); }
-OpSpec tanh_spec() { return unary(Op::tanh, work_transcendental); }
+#define RLGO_FUNCTION(name, onnx, since, writer, work, value) \
+  OpSpec name##_spec() { return unary(Op::name, work_##work); }
+#include "core/ops/functions.def"
+#undef RLGO_FUNCTION
 OpSpec gelu_spec() {
   return unary(Op::gelu, work_transcendental, {{Attr::approximate, std::string("none"), true, kGeluForms}}, infer_gelu);
 }
-OpSpec erf_spec() { return unary(Op::erf, work_transcendental); }
-OpSpec sqrt_spec() { return unary(Op::sqrt, work_simple); }
-OpSpec exp_spec() { return unary(Op::exp, work_transcendental); }
-OpSpec log_spec() { return unary(Op::log, work_transcendental); }
-OpSpec neg_spec() { return unary(Op::neg, work_simple); }
-OpSpec abs_spec() { return unary(Op::abs, work_simple); }
 OpSpec clip_spec() { return unary(Op::clip, work_simple, {{Attr::max, kInf}, {Attr::min, -kInf}}, infer_clip); }
 OpSpec leaky_relu_spec() { return unary(Op::leaky_relu, work_simple, {{Attr::alpha, 0.01}}); }
 // (x, slope): x where it is positive, slope * x elsewhere; ONNX PRelu. The slopes broadcast to x, which keeps its
@@ -96,32 +91,17 @@ OpSpec leaky_relu_spec() { return unary(Op::leaky_relu, work_simple, {{Attr::alp
 OpSpec prelu_spec() { return binary(Op::prelu, false, infer_floats<Op::prelu>); }
 // max(0, min(1, alpha * x + beta))
 OpSpec hard_sigmoid_spec() { return unary(Op::hard_sigmoid, work_simple, {{Attr::alpha, 0.2}, {Attr::beta, 0.5}}); }
-// x * max(0, min(1, x / 6 + 0.5))
-OpSpec hard_swish_spec() { return unary(Op::hard_swish, work_simple); }
 
-// log(1 + exp(x))
-OpSpec softplus_spec() { return unary(Op::softplus, work_two_transcendental); }
 // max(x, 0) + alpha * (exp(min(x, 0)) - 1)
 OpSpec elu_spec() { return unary(Op::elu, work_transcendental, {{Attr::alpha, 1.0}}); }
 // gamma * elu(x); the defaults are ONNX's, single precision
 OpSpec selu_spec() { return unary(Op::selu, work_transcendental, {{Attr::alpha, 1.6732632}, {Attr::gamma, 1.050701}}); }
 // max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1), alpha not 0
 OpSpec celu_spec() { return unary(Op::celu, work_transcendental, {{Attr::alpha, 1.0}}, infer_celu); }
-// x * tanh(softplus(x))
-OpSpec mish_spec() { return unary(Op::mish, work_two_transcendental); }
 // x * sigmoid(alpha * x)
 OpSpec swish_spec() { return unary(Op::swish, work_transcendental, {{Attr::alpha, 1.0}}); }
-// x / (1 + |x|)
-OpSpec softsign_spec() { return unary(Op::softsign, work_simple); }
 // x where x > alpha, else 0
 OpSpec thresholded_relu_spec() { return unary(Op::thresholded_relu, work_simple, {{Attr::alpha, 1.0}}); }
-OpSpec ceil_spec() { return unary(Op::ceil, work_simple); }
-OpSpec floor_spec() { return unary(Op::floor, work_simple); }
-OpSpec round_spec() { return unary(Op::round, work_simple); }  // halves to even
-OpSpec sign_spec() { return unary(Op::sign, work_simple); }
-OpSpec sin_spec() { return unary(Op::sin, work_transcendental); }
-OpSpec cos_spec() { return unary(Op::cos, work_transcendental); }
-OpSpec reciprocal_spec() { return unary(Op::reciprocal, work_simple); }
 // The rest of a division: of the sign of the divisor (integers alone), with fmod of the dividend.
 OpSpec mod_spec() { return {Op::mod, 2, 2, false, true, {{Attr::fmod, int64_t{0}}}, infer_mod, work_simple}; }
 

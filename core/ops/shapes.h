@@ -46,6 +46,18 @@ void prelu(D& d) {
   d.out(d.in(0));
 }
 
+// That of the operand, which has the axis `axis`.
+template <class D>
+void along_axis(D& d) {
+  if (d.axis()) d.out(d.in(0));
+}
+
+// Matrices.
+template <class D>
+void trilu(D& d) {
+  if (d.require(d.in(0).size() >= 2)) d.out(d.in(0));
+}
+
 // a[..,M,K], b[..,K,N], [bias]: batch axes broadcast; the bias never enlarges the output.
 template <class D>
 void matmul(D& d) {
@@ -67,84 +79,15 @@ namespace rlgo::ops {
 // Outputs and demands of `op`, made in the domain.
 template <class D>
 void state_shapes(D& d, Op op) {
-  namespace of = shape_of;
-  if (is_reduction(op)) return of::reduce(d, op == Op::reduce_max || op == Op::reduce_min);
+  if (is_reduction(op)) return shape_of::reduce(d, op == Op::reduce_max || op == Op::reduce_min);
   switch (op) {
-    case Op::conv2d:
-      return of::conv2d(d);
-    case Op::conv_transpose:
-      return of::conv_transpose(d);
-    case Op::max_pool:
-      return of::pool(d, true);
-    case Op::avg_pool:
-      return of::pool(d, false);
-    case Op::global_avg_pool:
-      return of::global_pool(d);
-    case Op::matmul:
-      return of::matmul(d);
-    case Op::concat:
-      return of::concat(d);
-    case Op::split:
-      return of::split(d);
-    case Op::transpose:
-      return of::transpose(d);
-    case Op::reshape:
-      return of::reshape(d);
-    case Op::slice:
-      return of::slice(d);
-    case Op::pad:
-      return of::pad(d);
-    case Op::gather:
-      return of::gather(d);
-    case Op::gather_elements:
-      return of::gather_elements(d);
-    case Op::gather_nd:
-      return of::gather_nd(d);
-    case Op::scatter_elements:
-      return of::scatter_elements(d);
-    case Op::scatter_nd:
-      return of::scatter_nd(d);
-    case Op::one_hot:
-      return of::one_hot(d);
-    case Op::depth_to_space:
-    case Op::space_to_depth:
-      return of::depth_and_space(d, op == Op::depth_to_space);
-    case Op::trilu:
-      if (d.require(d.in(0).size() >= 2)) d.out(d.in(0));
-      return;
-    case Op::expand:
-      return of::expand(d);
-    case Op::resize:
-      return of::resize(d);
-    case Op::arg_max:
-    case Op::arg_min:
-      return of::arg(d);
-    case Op::softmax:
-    case Op::log_softmax:
-    case Op::lp_norm:
-    case Op::cumsum:
-      if (d.axis()) d.out(d.in(0));
-      return;
-    case Op::instance_norm:
-      return of::instance_norm(d);
-    case Op::group_norm:
-      return of::group_norm(d);
-    case Op::rms_norm:
-    case Op::layer_norm:
-      return of::layer_norm(d);
-    case Op::batch_norm:
-      return of::batch_norm(d);
-    case Op::fill:
-    case Op::literal:
-      return of::fill(d, op == Op::literal);
-    case Op::prelu:
-      return of::prelu(d);
-    case Op::attention:
-      return of::attention(d);
-    case Op::recurrent:
-      return of::recurrent(d);
+#define RLGO_SHAPES(name, statement) \
+  case Op::name:                     \
+    return shape_of::statement;
+#include "core/ops/shape_list.def"
+#undef RLGO_SHAPES
     default:
-      return of::elementwise(d);
+      return shape_of::elementwise(d);
   }
 }
 

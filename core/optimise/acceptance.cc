@@ -33,7 +33,7 @@ double heavier(const Candidate& candidate, const std::filesystem::path& original
   return (1 + std::max(1.0, onnx_io::stored_bytes(candidate.file) / before)) / 2;
 }
 
-std::string rules_of(const Replay& replay, const std::vector<size_t>& steps) {
+std::string rules_of(const rules::Script& replay, const std::vector<size_t>& steps) {
   std::map<std::string, int> counts;
   for (const size_t step : steps) ++counts[replay.rule_name(step)];
   std::vector<std::string> parts;
@@ -134,7 +134,7 @@ bool Acceptance::accepts(const Candidate& candidate) {
     return false;
   }
   try {
-    const Replay replay(model_.graph, result_.rules, candidate.trace, clock_.deadline());
+    const rules::Script replay(model_.graph, result_.rules, candidate.trace, clock_.deadline());
     result_.checks = verifier_.check(replay.prefix(replay.size()), candidate.file);
   } catch (const Stopped& stopped) {
     result_.checks.push_back({.by = "the rewrites, made again",
@@ -149,7 +149,7 @@ bool Acceptance::accepts(const Candidate& candidate) {
   return result_.checked = why == nullptr && any_done(result_.checks) && least_skipped(result_.checks) == nullptr;
 }
 
-bool Acceptance::accepts_part(const Replayed& part, const Check& like) {
+bool Acceptance::accepts_part(const rules::Replayed& part, const Check& like) {
   const auto accepted = [](const std::vector<Check>& checks) {
     if (const Check* late = least_skipped(checks)) throw Stopped(late->by);
     return refusal(checks) == nullptr;
@@ -173,12 +173,12 @@ bool Acceptance::add_repaired(size_t candidate) {
   const Candidate old = result_.candidates[candidate];
   clock_.phase("checks", "leaving out what a check refuses");
   const auto stop = [&] { return clock_.over(repair_share(like) * options_.seconds); };
-  std::optional<Replay> replay;
+  std::optional<rules::Script> replay;
   std::optional<Repaired> repaired;
   try {
     replay.emplace(model_.graph, result_.rules, old.trace, clock_.deadline());
     repaired = without_refused(
-        *replay, [&](const Replayed& part) { return accepts_part(part, like); }, kTries, stop);
+        *replay, [&](const rules::Replayed& part) { return accepts_part(part, like); }, kTries, stop);
   } catch (const Stopped&) {
     // No time for it.
   }
@@ -204,9 +204,9 @@ bool Acceptance::add_repaired(size_t candidate) {
 }
 
 void Acceptance::report_wrong(const Candidate& candidate, const Check& check) {
-  const Replay replay(model_.graph, result_.rules, candidate.trace);
+  const rules::Script replay(model_.graph, result_.rules, candidate.trace);
   bool over = false;
-  const auto accepts = [&](const Replayed& part) {
+  const auto accepts = [&](const rules::Replayed& part) {
     try {
       return accepts_part(part, check);
     } catch (const Stopped&) {

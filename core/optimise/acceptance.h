@@ -47,7 +47,7 @@ class Acceptance {
   // The candidate's rewrites without those that its first refused check does not like. False: nothing is left.
   bool add_repaired(size_t candidate);
   [[noreturn]] void report_wrong(const Candidate& candidate, const Check& check);
-  bool accepts_part(const Replayed& part, const Check& like);
+  bool accepts_part(const rules::Replayed& part, const Check& like);
 
   const OptimiseOptions& options_;
   const LoadedModel& model_;

@@ -33,9 +33,19 @@ double ratio_of(const LoadedModel& model, const Result& result) {
 std::vector<std::string> methods_behind(const std::string& method) {
   std::vector<std::string> methods = {method};
   if (method == "sweep") methods.clear();  // made in any case
-  if (method == "search" || method == "learned") methods = {"portfolio"};
+  if (method == "search") methods = {"portfolio"};
   if (method == "train") methods = {"portfolio", "train"};
   return methods;
+}
+
+search::Result Candidates::found_by(const std::string& method, const search::Problem& problem,
+                                    const search::Options& options) {
+  if (method != "train") return search::run(method, problem, options);
+  std::vector<rules::Trace> ways;
+  for (const Candidate& candidate : result_.candidates) {
+    if (!candidate.trace.empty()) ways.push_back(candidate.trace);
+  }
+  return parts_->train(problem, options, ways);
 }
 
 search::Result Candidates::run(const std::string& method, const graph::Graph& from,
@@ -147,10 +157,7 @@ void Candidates::search() {
   if (measured && predicted_ == nullptr) compare_kinds(first);  // the first that may use Winograd's form
   // What a sweep without timing did may be in the way of what measured costs would do: the method gets the better of
   // both.
-  if (timed_ != nullptr)
-    search_and_learn();
-  else
-    search_further(plan_.search_s);
+  search_further(plan_.search_s);
   search_late();
 }
 

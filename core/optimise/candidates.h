@@ -18,8 +18,8 @@
 #include "core/optimise/model.h"
 #include "core/optimise/optimise.h"
 #include "core/optimise/plan.h"
-#include "core/optimise/replay.h"
 #include "core/optimise/timed_graphs.h"
+#include "core/rules/script.h"
 
 namespace rlgo::optimise {
 
@@ -71,8 +71,6 @@ class Candidates {
   void use_predicted(cost::CostModel* predicted) { predicted_ = predicted; }  // learned prices; null: none
   // What --method train searches with.
   void use_training(const OptimiseParts& parts) { parts_ = &parts; }
-  // For --method learned: graphs that were timed whole, and where new ones go. Null: nothing is learned.
-  void use_timed(TimedGraphs* timed) { timed_ = timed; }
   // Rewriting in sweeps without timing, whole models of what these found, then sweeps by measured costs from the
   // fastest of them and from the model, then the method that was asked for from the cheapest of all that is not behind,
   // until plan.search_s; to plan.late_s where nothing was found by then.
@@ -139,12 +137,6 @@ class Candidates {
   size_t cheapest();
   // Where nothing was found that is worth a check, the searches continue in the time that was kept for checks.
   void search_late();
-  // The method for half of the time, then search by the learned cost (learned_search.h), whose fastest graphs become
-  // candidates, until `until_s`, after the end of searches; the method again in what that leaves. Where graphs take too
-  // long to be timed, the method alone.
-  void search_and_learn();
-  void learn(double until_s);
-  double time_whole(const graph::Graph& graph);
   // Searches on from a candidate and adds what is found.
   void go_on(const std::string& method, size_t from, double until_s);
   // False where another candidate is the same graph.
@@ -153,7 +145,7 @@ class Candidates {
   // A candidate's sweeps again, without some rules.
   bool add_without(const Candidate& best, const std::set<std::string>& without);
   // A candidate's rewrites again (`replay`), but for those by some rules.
-  bool add_part(const Candidate& whole, const Replay& replay, const std::set<std::string>& without);
+  bool add_part(const Candidate& whole, const rules::Script& replay, const std::set<std::string>& without);
   // One that does without the Winograd convolutions of the best one.
   void add_without_winograd();
   // Seconds until comparisons are to end.
@@ -189,7 +181,6 @@ class Candidates {
   double timing_s_, compare_until_s_;
   const Log& log_;
   Result& result_;
-  TimedGraphs* timed_ = nullptr;
   const OptimiseParts* parts_ = nullptr;
   std::shared_ptr<const rules::RuleSet> allowed_;  // null: all
   std::set<std::string> dropped_;                  // families

@@ -7,8 +7,8 @@
 
 #include "core/base/text.h"
 #include "core/optimise/candidates.h"
-#include "core/optimise/replay.h"
 #include "core/rules/rule_choice.h"
+#include "core/rules/script.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::optimise {
@@ -109,7 +109,7 @@ bool Candidates::side_by_side(std::span<const size_t> runners, int rounds, doubl
 }
 
 void rank_runners(std::span<const Candidate> candidates, size_t places, std::vector<size_t>& runners) {
-  const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].expected_us()); };
+  const auto key = [&](size_t k) { return std::pair(candidates[k].trace.empty(), candidates[k].cost_us); };
   std::ranges::stable_sort(runners, {}, key);
   const auto by_untimed = std::ranges::find_if(runners, [&](size_t k) {
     const auto& stages = candidates[k].stages;
@@ -172,10 +172,10 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
   return add(std::move(candidate));
 }
 
-bool Candidates::add_part(const Candidate& whole, const Replay& replay, const std::set<std::string>& without) {
+bool Candidates::add_part(const Candidate& whole, const rules::Script& replay, const std::set<std::string>& without) {
   const std::string which = "without " + names_of(without);
   clock_.phase("leaving rules out", which);
-  Replayed part = replay.without(without);
+  rules::Replayed part = replay.without(without);
   return add({.name = fmt::format("{}, {}", whole.name, which),
               .graph = std::move(part.graph),
               .trace = std::move(part.trace),
@@ -200,7 +200,7 @@ bool Candidates::leave_out_rules() {
   const size_t most = std::min({kMostLeftOut, std::max<size_t>(2, places()), in_time - 1});
   // Sweeps are made again, and do other things in a rule's place. What other searches found is made again but for this
   // rule's rewrites.
-  std::optional<Replay> replay;
+  std::optional<rules::Script> replay;
   if (!is_swept(best)) replay.emplace(model_.graph, result_.rules, best.trace);
   struct Single {
     std::string rule;
@@ -241,11 +241,10 @@ void Candidates::choose() {
   clock_.phase("comparisons", fmt::format("comparing {} models", result_.candidates.size() + 1));
   timing_s_ = plan_.more_timing_s;
   compare_until_s_ = plan_.choose_s - kDecideShare * left();
-  // Before any comparison: the cheapest by the sum over operators, or by the learned cost.
+  // Before any comparison: the cheapest by the sum over operators.
   price_alike(cost_, result_);
   for (size_t k = 0; k < result_.candidates.size(); ++k) {
-    if (!result_.candidates[k].file.empty() && !is_behind(k) &&
-        result_.candidates[k].expected_us() < result_.best().expected_us())
+    if (!result_.candidates[k].file.empty() && !is_behind(k) && result_.candidates[k].cost_us < result_.best().cost_us)
       result_.chosen = k;
   }
   // What a comparison showed to be faster goes before what no comparison can be made of any more.

@@ -43,9 +43,9 @@ double Verifier::runtime_s() const {
   return runtime_.reads_files() ? std::max(time_.runtime_s, kRuntimeRuns * time_.run_s) : 0;
 }
 
-Replayed Verifier::at_checked_sizes(const Replayed& rewritten) const {
+rules::Replayed Verifier::at_checked_sizes(const rules::Replayed& rewritten) const {
   if (!smaller_) return rewritten;
-  const Replay replay(smaller_->graph, time_.rules, rewritten.trace, end_);
+  const rules::Script replay(smaller_->graph, time_.rules, rewritten.trace, end_);
   return replay.prefix(replay.size());
 }
 
@@ -72,7 +72,7 @@ void Verifier::choose_sizes(const Budget& budget) {
   if (exact_s() > has_s) shrink(has_s / exact_s());
 }
 
-Check Verifier::exact(const Replayed& rewritten, const Budget& budget) {
+Check Verifier::exact(const rules::Replayed& rewritten, const Budget& budget) {
   // At sizes that may prove too slow, a part of the time; else all but what the runtime needs.
   const double left_s = budget.end.left(), half_s = kExactShare * left_s;
   const double most_s = may_shrink() ? half_s : std::max(half_s, left_s - runtime_s());

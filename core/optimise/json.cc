@@ -40,27 +40,6 @@ Json candidates(const Result& result) {
   return out;
 }
 
-Json learned(const Result& result) {
-  const LearnedSummary& learned = result.learned;
-  if (!learned.asked) return nullptr;
-  Json timed = Json::array();
-  for (const LearnedGraph& g : learned.timed)
-    timed.push_back(
-        {{"name", g.name}, {"sum", g.sum}, {"predicted", g.predicted}, {"deviation", g.deviation}, {"ratio", g.ratio}});
-  const auto percent = [](double share) { return share > 0 ? Json(100 * share) : Json(); };
-  return {{"timed", std::move(timed)},
-          {"known", learned.known},
-          {"failed", learned.failed},
-          {"failure", learned.failure},
-          {"best_at", learned.best_at > 0 ? Json(learned.best_at) : Json()},
-          {"sum_error_percent", percent(learned.sum_error)},
-          {"residual_error_percent", percent(learned.residual_error)},
-          {"ended_by", learned.ended_by},
-          {"seconds", learned.seconds},
-          {"chosen", result.best().by_learned},
-          {"file", learned.file.string()}};
-}
-
 Json searches(const Result& result) {
   Json out = Json::array();
   for (const SearchRun& run : result.searches) {
@@ -198,7 +177,7 @@ Json to_json(const Result& result) {
   out["operators"] = operators(result);
   out["candidates"] = candidates(result);
   out["searches"] = searches(result);
-  out["learned"] = learned(result);
+  out["learned"] = nullptr;  // of a method that is gone: the schema has it
   out["quantised"] = quantised(result);
   out["kept"] = report::kept_json(result.kept);
   out["inputs"] = {{"given", result.given}, {"assumed", result.assumed}};

@@ -13,9 +13,9 @@ constexpr double kBenchmarkSeconds = 60;  // then no further load, once there ar
 
 }  // namespace
 
-Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
-                  const rules::Trace& trace) {
-  const Replay replay(model.graph, rules, trace);
+rules::Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
+                         const rules::Trace& trace) {
+  const rules::Script replay(model.graph, rules, trace);
   return replay.prefix(replay.size());
 }
 
@@ -29,8 +29,8 @@ rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<cons
   return file;
 }
 
-Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options,
-                const std::function<bool()>& should_stop) {
+Judgement judge(const LoadedModel& model, const rules::Replayed& after, cost::Runtime& runtime,
+                const CheckOptions& options, const std::function<bool()>& should_stop) {
   const TemporaryFolder folder("rlgo-outcome");
   const std::filesystem::path files[] = {folder.path() / "before.onnx", folder.path() / "after.onnx"};
   export_model(model, model.graph, files[0]);

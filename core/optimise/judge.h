@@ -10,9 +10,9 @@
 #include "core/cost/runtime.h"
 #include "core/optimise/benchmark.h"
 #include "core/optimise/model.h"
-#include "core/optimise/replay.h"
 #include "core/optimise/result.h"
 #include "core/optimise/verify.h"
+#include "core/rules/script.h"
 #include "core/rules/trace.h"
 
 namespace rlgo::optimise {
@@ -26,15 +26,15 @@ struct Judgement {
 };
 
 // The trace's rewrites of the model.
-Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
-                  const rules::Trace& trace);
+rules::Replayed replayed(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
+                         const rules::Trace& trace);
 // The same as a file: with the cost of the graph after each rewrite.
 rules::TraceFile trace_file(const LoadedModel& model, const std::shared_ptr<const rules::RuleSet>& rules,
                             const rules::Trace& trace, cost::CostModel& cost);
 // `model`'s graph and the one rewritten from it. Throws Error where they differ by more than the tolerance.
 // `should_stop` ends the measurement, not the checks.
-Judgement judge(const LoadedModel& model, const Replayed& after, cost::Runtime& runtime, const CheckOptions& options,
-                const std::function<bool()>& should_stop = {});
+Judgement judge(const LoadedModel& model, const rules::Replayed& after, cost::Runtime& runtime,
+                const CheckOptions& options, const std::function<bool()>& should_stop = {});
 // Lines about it, for summaries.
 std::string to_text(const Judgement& judgement);
 

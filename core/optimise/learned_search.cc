@@ -7,9 +7,10 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/stopwatch.h"
+#include "core/base/text.h"
 #include "core/base/write_error.h"
 #include "core/optimise/candidates.h"
-#include "core/optimise/replay.h"
+#include "core/rules/script.h"
 
 namespace rlgo::optimise {
 namespace {
@@ -179,16 +180,16 @@ void LearnedSearch::offer_neighbours(size_t graph) {
 
 void LearnedSearch::offer_without_rules(const Proposal& best) {
   if (best.trace.empty()) return;
-  const Replay replay(parts_.unmodified, parts_.rules, best.trace);
+  const rules::Script replay(parts_.unmodified, parts_.rules, best.trace);
   const auto used = rules_by_use(best.trace);
   for (size_t k = 0; k < std::min(used.size(), kMostWithout) && !over(); ++k) {
     const std::string& name = parts_.rules->name(used[k]);
-    Replayed part = replay.without({name});
+    rules::Replayed part = replay.without({name});
     offer({fmt::format("{} without {}", best.name, name), std::move(part.graph), std::move(part.trace)});
   }
   for (const size_t quarters : {3, 2, 1}) {
     if (over()) return;
-    Replayed part = replay.prefix(replay.size() * quarters / 4);
+    rules::Replayed part = replay.prefix(replay.size() * quarters / 4);
     offer({fmt::format("{}, first {} rewrites", best.name, part.trace.size()), std::move(part.graph),
            std::move(part.trace)});
   }
@@ -238,13 +239,21 @@ double LearnedSearch::predicted(const graph::Graph& graph, const rules::Trace& t
   return sum + acquisition_.residual().predict(features_(graph, trace, *parts_.rules)).mean;
 }
 
+std::string to_text(const LearnedSummary& learned) {
+  std::string out = counted(learned.timed.size(), "graph") + " timed";
+  if (learned.known > 0) out += fmt::format(" ({} known from earlier calls)", learned.known);
+  if (learned.best_at > 0) out += fmt::format(", best found at {}", learned.best_at);
+  if (learned.failed > 0) out += fmt::format("; {} could not be timed ({})", learned.failed, learned.failure);
+  if (learned.sum_error > 0)
+    out += fmt::format("; residual error {:.1f} % -> {:.1f} %", 100 * learned.sum_error, 100 * learned.residual_error);
+  return out + "; ended by: " + learned.ended_by;
+}
+
 LearnedSummary LearnedSearch::summary() const {
-  return {.asked = true,
-          .known = known_,
+  return {.known = known_,
           .timed = timed_,
           .failed = failed_,
           .failure = failure_,
-          .seconds = timing_s_ + exploring_s_,
           .best_at = acquisition_.best_at(),
           .sum_error = acquisition_.sum_error(),
           .residual_error = acquisition_.residual_error(),

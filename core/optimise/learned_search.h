@@ -18,7 +18,6 @@
 #include "core/base/options.h"
 #include "core/optimise/acquisition.h"
 #include "core/optimise/learned_cost.h"
-#include "core/optimise/result.h"
 #include "core/optimise/timed_graphs.h"
 #include "core/search/search.h"
 
@@ -39,6 +38,28 @@ struct Proposal {
   graph::Graph graph;
   rules::Trace trace;  // from the unmodified graph
 };
+
+// A graph that was timed whole for the learned cost; all in shares of the unmodified graph's.
+struct LearnedGraph {
+  std::string name;
+  double sum = 0;                       // of prices
+  double predicted = 0, deviation = 0;  // by the learned cost, before it was timed
+  double ratio = 0;                     // time
+};
+// What it did.
+struct LearnedSummary {
+  size_t known = 0;                      // graphs of earlier calls that it began with
+  std::vector<LearnedGraph> timed = {};  // in this order
+  size_t failed = 0;                     // graphs that could not be timed
+  std::string failure = {};              // why the last of them could not
+  size_t best_at = 0;  // which of them was the fastest, from 1; 0: none was faster than the unmodified one
+  // Root mean squares over `timed`: time - sum, and time - predicted, each predicted from all others. 0: too few.
+  double sum_error = 0, residual_error = 0;
+  std::string ended_by;
+};
+
+// "14 graphs timed (3 known from earlier calls), best found at 9; ...".
+std::string to_text(const LearnedSummary& learned);
 
 struct LearnedParts {
   const graph::Graph& unmodified;

@@ -10,7 +10,6 @@
 #include "core/base/options.h"
 #include "core/base/status_line.h"
 #include "core/cost/runtime.h"
-#include "core/optimise/learned_search.h"
 #include "core/optimise/model.h"
 #include "core/optimise/result.h"
 #include "core/optimise/verify.h"
@@ -34,17 +33,15 @@ struct OptimiseOptions {
   bool switches = true;              // the runtime's own switches are measured at the end
   bool force = false;                // writes also what is not faster
   std::string allow;                 // "rounding=N": of quantised models (quantised.h); "" for nothing
-  LearnedOptions learned;            // of method "learned"
 };
 
 // The methods that --method takes: those of search::names() that record their rewrites; "search" (the usual one),
-// "learned" (as "search" for half of the time, then by a learned cost of
-// whole models), "train" (as "search" for half of the time, then by an agent that learns on this model). "sweep": no
-// more than the sweeps.
+// "train" (as "search" for half of the time, then by an agent that learns on this model). "sweep": no more than the
+// sweeps.
 std::vector<std::string> methods();
 // Options out, seconds, method, force, those of the model, input.
 void declare(OptionSink& sink, OptimiseOptions& options);
-// Options cost.folder, budget, switches, those of the learned cost and of the checks.
+// Options cost.folder, budget, switches, those of the checks.
 void declare_details(OptionSink& sink, OptimiseOptions& options);
 
 // What the caller chooses by name.

@@ -4,7 +4,7 @@
 namespace rlgo::optimise {
 
 std::vector<std::string> methods() {
-  std::vector<std::string> usable = {"search", "learned", "train"};
+  std::vector<std::string> usable = {"search", "train"};
   for (const auto& name : search::names()) {
     if (search::gives_trace(name)) usable.push_back(name);
   }
@@ -14,10 +14,10 @@ std::vector<std::string> methods() {
 void declare(OptionSink& o, OptimiseOptions& options) {
   o.text("out", options.out, "the model to write (-o is the same); none: only report");
   o.number("seconds", options.seconds, 1, 1e6, "time for all of it, about, s");
-  o.choice("method", options.method, methods(),
-           "search that continues where greedy rewriting ends; search: portfolio; learned: half of the time portfolio, "
-           "then graphs timed whole by a learned cost; train: then an agent that "
-           "learns on this model, for a minute or more (docs/optimise.md)");
+  o.choice(
+      "method", options.method, methods(),
+      "search that continues where greedy rewriting ends; search: portfolio; train: half of the time portfolio, then "
+      "an agent that learns on this model, for a minute or more (docs/optimise.md)");
   o.flag("force", options.force, "write the best model found even where it is not faster");
   o.text(
       "allow", options.allow,
@@ -35,7 +35,6 @@ void declare_details(OptionSink& o, OptimiseOptions& options) {
   o.integer("budget", options.budget, 1, kNoLimit, "rewrites that a search may try");
   o.flag("switches", options.switches,
          "measure the runtime's own switches at the end, in about 1.5 s: levels of graph optimisation, threads");
-  declare(o, options.learned);
   declare(o, options.check);
 }
 

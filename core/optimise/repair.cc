@@ -9,6 +9,7 @@
 #include "core/graph/editor.h"
 #include "core/onnx/onnx.h"
 #include "core/rules/compiled.h"
+#include "core/rules/minimise.h"
 #include "core/verify/fold.h"
 
 namespace rlgo::optimise {
@@ -18,7 +19,7 @@ using graph::Graph;
 using graph::NodeId;
 
 // The first kept step with which the beginning of the trace is refused, given that all of it is.
-size_t first_refused(const Replay& replay, const std::vector<bool>& keep, const Accepts& accepts, int& tries,
+size_t first_refused(const rules::Script& replay, const std::vector<bool>& keep, const Accepts& accepts, int& tries,
                      const std::function<bool()>& should_stop) {
   std::vector<size_t> steps;
   for (size_t k = 0; k < keep.size(); ++k) {
@@ -27,10 +28,8 @@ size_t first_refused(const Replay& replay, const std::vector<bool>& keep, const 
   size_t good = 0, bad = steps.size();  // lengths
   while (bad - good > 1 && tries > 0 && !should_stop()) {
     const size_t middle = (good + bad) / 2;
-    std::vector<bool> some(keep.size(), false);
-    for (size_t k = 0; k < middle; ++k) some[steps[k]] = true;
     --tries;
-    (accepts(replay.run(some)) ? good : bad) = middle;
+    (accepts(replay.subset(std::span(steps).first(middle))) ? good : bad) = middle;
   }
   return steps[bad - 1];
 }
@@ -78,7 +77,7 @@ Graph part_of(const Graph& graph, std::vector<NodeId> nodes) {
 
 }  // namespace
 
-std::optional<Repaired> without_refused(const Replay& replay, const Accepts& accepts, int tries,
+std::optional<Repaired> without_refused(const rules::Script& replay, const Accepts& accepts, int tries,
                                         const std::function<bool()>& should_stop) {
   std::vector<bool> keep(replay.size(), true);
   std::map<int32_t, int> spoiled;  // rule -> steps of it that were left out
@@ -89,7 +88,7 @@ std::optional<Repaired> without_refused(const Replay& replay, const Accepts& acc
     if (++spoiled[replay.rule(culprit)] >= 2) {
       for (size_t k = culprit; k < keep.size(); ++k) keep[k] = keep[k] && replay.rule(k) != replay.rule(culprit);
     }
-    Repaired out{replay.run(keep), {}};
+    Repaired out{replay.subset(keep), {}};
     if (out.rewritten.trace.empty()) return std::nullopt;
     --tries;
     if (!accepts(out.rewritten)) {
@@ -107,33 +106,30 @@ std::optional<Repaired> without_refused(const Replay& replay, const Accepts& acc
   return std::nullopt;
 }
 
-std::vector<size_t> minimal_refused(const Replay& replay, const Accepts& accepts, int tries,
+std::vector<size_t> minimal_refused(const rules::Script& replay, const Accepts& accepts, int tries,
                                     const std::function<bool()>& should_stop) {
   const size_t culprit = first_refused(replay, std::vector<bool>(replay.size(), true), accepts, tries, should_stop);
   std::vector<bool> keep = replay.needed_by(culprit);
-  if (should_stop() || accepts(replay.run(keep))) {
+  if (should_stop() || accepts(replay.subset(keep))) {
     keep.assign(replay.size(), false);
     std::fill_n(keep.begin(), culprit + 1, true);
   }
-  for (size_t k = culprit; k-- > 0 && tries > 0 && !should_stop();) {
-    if (!keep[k]) continue;
-    keep[k] = false;
+  const auto still_refused = [&](const std::vector<size_t>& steps) -> std::optional<std::vector<size_t>> {
+    rules::Replayed rest = replay.subset(steps);
+    if (rest.steps.empty() || rest.steps.back() != culprit) return std::nullopt;
     --tries;
-    const Replayed rest = replay.run(keep);
-    const bool still = !rest.steps.empty() && rest.steps.back() == culprit && !accepts(rest);
-    if (!still) keep[k] = true;
-  }
-  return replay.run(keep).steps;
+    return accepts(rest) ? std::nullopt : std::optional(std::move(rest.steps));
+  };
+  const auto may_continue = [&] { return tries > 0 && !should_stop(); };
+  return rules::minimise(replay.subset(keep).steps, 1, still_refused, may_continue);
 }
 
-void write_counterexample(const Replay& replay, const std::vector<size_t>& steps, const std::string& why,
+void write_counterexample(const rules::Script& replay, const std::vector<size_t>& steps, const std::string& why,
                           const std::filesystem::path& folder) {
   make_writable_folder(folder);
-  std::vector<bool> keep(replay.size(), false);
-  for (const size_t step : steps) keep[step] = true;
   std::string text = why + "\n";
   for (const size_t step : steps) text += fmt::format("step {}: {}\n", step + 1, replay.rule_name(step));
-  const auto place = replay.place(keep, steps.back());
+  const auto place = replay.place(steps, steps.back());
   if (place) {
     text += "\n" + place->graph.name() + ":";
     for (const auto id : place->match.nodes)

@@ -75,16 +75,6 @@ std::vector<report::Row> candidates(const Result& result) {
   return rows;
 }
 
-std::vector<report::Row> learned(const Result& result) {
-  std::vector<report::Row> rows = {{"", "graph", "sum of prices", "predicted", "deviation", "time"}};
-  for (size_t k = 0; k < result.learned.timed.size(); ++k) {
-    const LearnedGraph& g = result.learned.timed[k];
-    rows.push_back({fmt::format("{}", k + 1), g.name, fmt::format("{:.3f}", g.sum), fmt::format("{:.3f}", g.predicted),
-                    fmt::format("{:.3f}", g.deviation), fmt::format("{:.3f}", g.ratio)});
-  }
-  return rows;
-}
-
 std::vector<report::Row> searches(const Result& result) {
   std::vector<report::Row> rows = {
       {"method", "from", "begun at, s", "seconds", "graphs", "graphs/s", "cost before, ms", "after, ms", "ended by"}};
@@ -111,9 +101,6 @@ std::string to_html(const Result& result, const std::function<bool()>& stop) {
   evidence.figures = figures(result);
   evidence.charts = charts(result);
   evidence.tables = {{"Candidates, measured whole", candidates(result)}, {"Searches", searches(result)}};
-  if (result.learned.asked)
-    evidence.tables.push_back(
-        {"Learned cost, in fractions of the unmodified model's: " + to_text(result.learned), learned(result)});
   evidence.before = result.before;
   evidence.after = best.graph;
   evidence.rules = result.rules;

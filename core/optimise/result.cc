@@ -42,13 +42,6 @@ std::string searches_text(const Result& result) {
   return out;
 }
 
-std::string learned_text(const Result& result) {
-  if (!result.learned.asked) return "";
-  std::string out = line("learned cost", to_text(result.learned)) + line("", learned_verdict(result));
-  if (!result.learned.file.empty()) out += line("", "timed graphs are kept in " + result.learned.file.string());
-  return out;
-}
-
 std::string attempts_text(const Result& result) {
   std::string out;
   for (size_t k = 0; k < result.candidates.size(); ++k) {
@@ -128,28 +121,6 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
   return out;
 }
 
-std::string to_text(const LearnedSummary& learned) {
-  if (!learned.asked) return "";
-  std::string out = counted(learned.timed.size(), "graph") + " timed";
-  if (learned.known > 0) out += fmt::format(" ({} known from earlier calls)", learned.known);
-  if (learned.best_at > 0) out += fmt::format(", best found at {}", learned.best_at);
-  if (learned.failed > 0) out += fmt::format("; {} could not be timed ({})", learned.failed, learned.failure);
-  if (learned.sum_error > 0)
-    out += fmt::format("; residual error {:.1f} % -> {:.1f} %", 100 * learned.sum_error, 100 * learned.residual_error);
-  return out + "; ended by: " + learned.ended_by;
-}
-
-std::string learned_verdict(const Result& result) {
-  const LearnedSummary& learned = result.learned;
-  if (!learned.asked) return "";
-  if (learned.seconds <= 0) return fmt::format("nothing was learned ({}): as with --method search", learned.ended_by);
-  const std::string took =
-      fmt::format("{} timed whole in {}, which --method search has for its searches and comparisons",
-                  counted(learned.timed.size(), "graph"), human_seconds(learned.seconds));
-  if (result.best().by_learned) return took + "; the result is one of those that the learned cost proposed";
-  return took + "; nothing that the learned cost proposed is taken, and --method search may find more";
-}
-
 std::string to_text(const Check& check) {
   if (check.finding == Finding::skipped) return "skipped: " + check.detail;
   if (!check.done()) return "not checked: " + check.detail;
@@ -188,7 +159,7 @@ std::string to_text(const Result& result) {
                        !best.begins_untimed()  ? ""
                        : best.begins_learned() ? "; the result begins with what a search by learned prices found"
                                                : "; the result begins with what a search by formula found"));
-  out += searches_text(result) + learned_text(result);
+  out += searches_text(result);
   out += attempts_text(result);
   if (!result.contradicted.empty()) out += line("left out", result.contradicted);
   out += line("rules applied", counted(best.trace.size(), "rewrite") + ": " + rules_used(result));

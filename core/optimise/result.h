@@ -47,8 +47,6 @@ struct Candidate {
   std::vector<Stage> stages = {};      // searches that led to it, one from the other's graph
   std::set<std::string> without = {};  // rules that were left out
   double cost_us = 0;                  // sum over operators
-  double predicted_us = 0;             // latency by the learned cost; 0: not predicted
-  bool by_learned = false;             // the learned cost proposed it
   std::filesystem::path file = {};     // "" where it could not be written
   onnx_io::ExportReport normalised = {};
   double ratio = 0;  // latency to the original's, of the last comparison that it was in; 0: not measured
@@ -57,8 +55,6 @@ struct Candidate {
   double doubt = 0;        // what `ratio` is uncertain by
   std::string error = {};  // why it could not be written or measured
   cost::RunnableModel runnable() const { return {&graph, file}; }
-  // What it costs, as far as that is known without comparing it.
-  double expected_us() const { return predicted_us > 0 ? predicted_us : cost_us; }
   // Its rewrites begin with those of searches that time nothing.
   bool begins_untimed() const { return !stages.empty() && stages[0].by != By::timed; }
   // Searches by learned prices are among these.
@@ -88,28 +84,6 @@ struct Check {
   Kind kind = Kind::other;
   bool done() const { return finding != Finding::not_compared && finding != Finding::skipped; }
   bool refuses() const { return done() && finding != Finding::same; }
-};
-
-// A graph that was timed whole for the learned cost; all in shares of the unmodified graph's.
-struct LearnedGraph {
-  std::string name;
-  double sum = 0;                       // of prices
-  double predicted = 0, deviation = 0;  // by the learned cost, before it was timed
-  double ratio = 0;                     // time
-};
-// What --method learned did.
-struct LearnedSummary {
-  bool asked = false;
-  size_t known = 0;                      // graphs of earlier calls that it began with
-  std::vector<LearnedGraph> timed = {};  // in this order
-  size_t failed = 0;                     // graphs that could not be timed
-  std::string failure = {};              // why the last of them could not
-  double seconds = 0;                    // that it took: `search` has them for its searches and comparisons
-  size_t best_at = 0;  // which of them was the fastest, from 1; 0: none was faster than the unmodified one
-  // Root mean squares over `timed`: time - sum, and time - predicted, each predicted from all others. 0: too few.
-  double sum_error = 0, residual_error = 0;
-  std::string ended_by;
-  std::filesystem::path file = {};  // that keeps them for the next call; "": none
 };
 
 // Sizes of open dimensions, as "N=1, M=7", and the shapes of all inputs that follow.
@@ -145,7 +119,6 @@ struct Result {
   size_t costs_known = 0, costs_new = 0;  // timed in earlier calls, and in this one
   std::filesystem::path costs_file;
   std::vector<SearchRun> searches;
-  LearnedSummary learned;
   std::string contradicted;           // how whole models contradict prices of a family of rules; "" for nothing
   std::vector<Candidate> candidates;  // in the order in which they were made; [0] is "no rewrites"
   size_t chosen = 0;                  // of candidates
@@ -183,10 +156,6 @@ std::vector<OperatorCount> operator_counts(const graph::Graph& before, const gra
 std::string percent_change(double before, double after);
 std::string milliseconds(double us);
 std::string sizes_text(const Result& result);  // "5.0 KiB -> 5.1 KiB"; "" where a file is missing
-// "14 graphs timed (3 known from earlier calls), best found at 9; ..."; "" where it was not asked for.
-std::string to_text(const LearnedSummary& learned);
-// "14 graphs timed whole in 12.3 s, which --method search has for ..."; "" where it was not asked for.
-std::string learned_verdict(const Result& result);
 // Lines "equivalence   text" about checks.
 std::string to_text(const std::vector<Check>& checks);
 // "largest relative error 2e-14 (value of conv2d 'c1'), allowed 1e-09".

@@ -97,7 +97,6 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
   if (const auto text = time_by_operators(result); !result.improved && !text.empty())
     out += "  where its time is spent: " + text + "\n";
   if (result.kept.timed) out += "  kept as they are: " + cost::to_text(result.kept) + "\n";
-  if (const auto text = learned_verdict(result); !text.empty()) out += "  learned cost: " + text + "\n";
   if (const auto text = switches_summary(result.switches); !text.empty()) out += "  " + text + "\n";
   if (const auto text = slower_threads_text(result.switches); !text.empty()) out += "  " + text + "\n";
   if (result.improved || result.forced) out += before_after_table(result);

@@ -125,10 +125,10 @@ Verifier::Verifier(const LoadedModel& model, fs::path before, cost::Runtime& run
 
 Verifier::~Verifier() = default;
 
-Check Verifier::exact(const Replayed& rewritten) { return exact(rewritten, budget()); }
+Check Verifier::exact(const rules::Replayed& rewritten) { return exact(rewritten, budget()); }
 
 // At the sizes that are chosen.
-Check Verifier::exact_once(const Replayed& rewritten, const Budget& budget) {
+Check Verifier::exact_once(const rules::Replayed& rewritten, const Budget& budget) {
   verify::AgreementOptions options;
   options.threads = options_.threads;
   Check check{.by = "rlgo in double precision", .detail = "", .kind = Check::Kind::exact};
@@ -136,7 +136,7 @@ Check Verifier::exact_once(const Replayed& rewritten, const Budget& budget) {
   int sets = 0;
   bool replaced_seen = false;
   try {
-    const Replayed here = at_checked_sizes(rewritten);
+    const rules::Replayed here = at_checked_sizes(rewritten);
     verify::AgreementCheck both(original_->runs(1), here.graph, here.replaced, options);
     while (sets < options_.seeds && (sets == 0 || budget.fits(kExactShare, exact_s_))) {
       const Stopwatch watch;
@@ -296,11 +296,11 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, cons
   return check;
 }
 
-Check Verifier::in_runtime(const Replayed& rewritten, const fs::path& file) const {
+Check Verifier::in_runtime(const rules::Replayed& rewritten, const fs::path& file) const {
   return in_runtime(rewritten, file, std::min(options_.seeds, kRoundingSets));
 }
 
-Check Verifier::in_runtime(const Replayed& rewritten, const fs::path& file, int sets) const {
+Check Verifier::in_runtime(const rules::Replayed& rewritten, const fs::path& file, int sets) const {
   try {
     return by_runtime(rewritten.graph, file, original_->expected(0), options_.tolerance, sets);
   } catch (const Stopped&) {
@@ -358,7 +358,7 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
         {"rlgo at other sizes", Finding::not_compared, 0, 0, "the original runs at none of the sizes that were tried"});
 }
 
-std::vector<Check> Verifier::check(const Replayed& rewritten, const fs::path& file) {
+std::vector<Check> Verifier::check(const rules::Replayed& rewritten, const fs::path& file) {
   const Budget budget = this->budget();
   ran_at_.clear();
   try {

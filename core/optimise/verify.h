@@ -15,8 +15,8 @@
 #include "core/cost/runtime.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/model.h"
-#include "core/optimise/replay.h"
 #include "core/optimise/result.h"
+#include "core/rules/script.h"
 
 namespace rlgo::optimise {
 
@@ -36,7 +36,7 @@ struct CheckTime {
   std::function<double()> left_s = {};
   Deadline end = {};  // then what runs is cut short: Finding::skipped
   double run_s = 0;   // of the model in the runtime: the price of a first check is predicted from it; 0: not known
-  // The rules that Replayed::trace is by. Null: double precision is checked at the sample sizes, however slow.
+  // The rules that rules::Replayed::trace is by. Null: double precision is checked at the sample sizes, however slow.
   std::shared_ptr<const rules::RuleSet> rules = {};
   double runtime_s = 0;  // of one comparison of outputs in the runtime, loading included; 0: predicted from run_s
   double kept_s = 0;     // before `end`, that the final measurement needs: only checks that must be made may take it
@@ -57,16 +57,16 @@ class Verifier {
 
   // Original and rewritten graph in double precision (core/verify/agreement.h): outputs, the values that both share,
   // and the values that rewrites replaced.
-  Check exact(const Replayed& rewritten);
+  Check exact(const rules::Replayed& rewritten);
   // That; what was written to `file`, read again, in single precision next to the original's own rounding; both files
   // at sizes of open dimensions that neither import nor search has seen; and the runtime's own outputs, where that is
   // one that reads files. Ends at the first check that finds a wrong rewrite. Where time is short the check has
   // smaller sizes of open dimensions, if the model has any; then there are fewer inputs; then checks are skipped, other
   // sizes first and the file in rlgo next. The others are begun in any case.
-  std::vector<Check> check(const Replayed& rewritten, const std::filesystem::path& file);
+  std::vector<Check> check(const rules::Replayed& rewritten, const std::filesystem::path& file);
   // The runtime's own outputs alone, of what was written to `file`: where these are what check() refuses, many times as
   // quick.
-  Check in_runtime(const Replayed& rewritten, const std::filesystem::path& file) const;
+  Check in_runtime(const rules::Replayed& rewritten, const std::filesystem::path& file) const;
   // Sizes at which the last check ran both files in the runtime.
   const std::vector<SizeRun>& ran_at() const { return ran_at_; }
 
@@ -93,12 +93,12 @@ class Verifier {
   // To about this share of the operations. False: there are no such sizes. Throws Stopped.
   bool shrink(double share);
   // The same rewrites of checked().
-  Replayed at_checked_sizes(const Replayed& rewritten) const;
+  rules::Replayed at_checked_sizes(const rules::Replayed& rewritten) const;
   // What one comparison in double precision takes, and one in the runtime; 0: not known.
   double exact_s() const;
   double runtime_s() const;
-  Check exact(const Replayed& rewritten, const Budget& budget);
-  Check exact_once(const Replayed& rewritten, const Budget& budget);
+  Check exact(const rules::Replayed& rewritten, const Budget& budget);
+  Check exact_once(const rules::Replayed& rewritten, const Budget& budget);
   void add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const;
   void add_ranges(const graph::Graph& after, const Budget& budget, Check& check) const;
   Check file_again(const std::filesystem::path& file, const Check& exact, const Budget& budget);
@@ -106,7 +106,7 @@ class Verifier {
   // precision; `least`: what is allowed in any case.
   Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, const Expected& expected, double least,
                    int sets, const std::string& where = "") const;
-  Check in_runtime(const Replayed& rewritten, const std::filesystem::path& file, int sets) const;
+  Check in_runtime(const rules::Replayed& rewritten, const std::filesystem::path& file, int sets) const;
   const AtSizes* other_sizes(size_t k, bool soon, bool& in_time);
   // What a check states that was cut short.
   Check skipped(Check check) const;

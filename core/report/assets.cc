@@ -2,8 +2,10 @@
 
 namespace rlgo::report {
 
-std::string_view page_style() {
-  return R"(body{margin:0;font:14px/1.45 Helvetica,Arial,sans-serif;color:#222;background:#fff}
+namespace {
+
+constexpr std::string_view kStyle =
+    R"(body{margin:0;font:14px/1.45 Helvetica,Arial,sans-serif;color:#222;background:#fff}
 header{padding:16px 24px 8px;border-bottom:1px solid #ddd}
 h1{font-size:22px;margin:0 0 6px}
 h2{font-size:17px;margin:28px 0 8px}
@@ -66,10 +68,8 @@ svg.chart{max-width:100%;height:auto}
 }
 @media print{.viewer .canvas{height:auto}}
 )";
-}
 
-std::string_view page_script() {
-  return R"js((function () {
+constexpr std::string_view kScript = R"js((function () {
   'use strict';
   // The pictures of a pair have one zoom, so that sizes compare; each is moved by itself.
   function viewer(root, pair) {
@@ -192,6 +192,10 @@ std::string_view page_script() {
   document.documentElement.setAttribute('data-ready', 'yes');
 })();
 )js";
-}
+
+}  // namespace
+
+std::string_view page_style() { return kStyle; }
+std::string_view page_script() { return kScript; }
 
 }  // namespace rlgo::report

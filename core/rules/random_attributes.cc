@@ -86,6 +86,35 @@ Ints RandomAttributes::window_pads(const Ints& window, bool below_window) {
   return pads;
 }
 
+std::optional<ops::AttrValue> RandomAttributes::split_sizes(const Draft& draft, const Shape& input) {
+  const int64_t axis = draft.attrs.i(Attr::axis);
+  if (axis < 0 || axis >= std::ssize(input)) return std::nullopt;
+  int64_t rest = input[static_cast<size_t>(axis)];
+  const auto wanted = draft.wanted_lengths.find(Attr::sizes);
+  const auto count = wanted == draft.wanted_lengths.end() ? between(1, 3) : static_cast<int64_t>(wanted->second);
+  Ints sizes;
+  for (int64_t k = 0; k + 1 < count; ++k) {
+    sizes.push_back(between(0, rest));
+    rest -= sizes.back();
+  }
+  sizes.push_back(rest);
+  return std::ranges::find(sizes, 0) == sizes.end() ? std::optional<ops::AttrValue>(sizes) : std::nullopt;
+}
+
+std::optional<ops::AttrValue> RandomAttributes::slice_list(const Draft& draft, const Shape& input, Attr key) {
+  Ints out;
+  const auto& axes = draft.attrs.ints(Attr::axes);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (axes[k] < 0 || axes[k] >= std::ssize(input)) return std::nullopt;
+    const int64_t extent = input[static_cast<size_t>(axes[k])];
+    if (key == Attr::steps) out.push_back(chance(80) ? 1 : 2);
+    if (key == Attr::ends) out.push_back(chance(50) ? extent : between(1, std::max<int64_t>(extent, 1)));
+    if (key == Attr::starts)
+      out.push_back(chance(50) ? 0 : between(0, std::max<int64_t>(draft.attrs.ints(Attr::ends)[k] - 1, 0)));
+  }
+  return out;
+}
+
 std::optional<ops::AttrValue> RandomAttributes::list_attribute(const Draft& draft, Attr key) {
   const bool has_input = !draft.types.empty() && draft.types[0];
   const Shape input = has_input ? draft.types[0]->shape : Shape();
@@ -120,41 +149,18 @@ std::optional<ops::AttrValue> RandomAttributes::list_attribute(const Draft& draf
       }
       return axes;
     }
-    case Attr::sizes: {
-      const int64_t axis = draft.attrs.i(Attr::axis);
-      if (axis < 0 || axis >= rank) return std::nullopt;
-      int64_t rest = input[static_cast<size_t>(axis)];
-      const auto wanted = draft.wanted_lengths.find(key);
-      const auto count = wanted == draft.wanted_lengths.end() ? between(1, 3) : static_cast<int64_t>(wanted->second);
-      Ints sizes;
-      for (int64_t k = 0; k + 1 < count; ++k) {
-        sizes.push_back(between(0, rest));
-        rest -= sizes.back();
-      }
-      sizes.push_back(rest);
-      return std::ranges::find(sizes, 0) == sizes.end() ? std::optional<ops::AttrValue>(sizes) : std::nullopt;
-    }
+    case Attr::sizes:
+      return split_sizes(draft, input);
     case Attr::ends:
     case Attr::starts:
-    case Attr::steps: {
-      Ints out;
-      const auto& axes = draft.attrs.ints(Attr::axes);
-      for (size_t k = 0; k < axes.size(); ++k) {
-        if (axes[k] < 0 || axes[k] >= rank) return std::nullopt;
-        const int64_t extent = input[static_cast<size_t>(axes[k])];
-        if (key == Attr::steps) out.push_back(chance(80) ? 1 : 2);
-        if (key == Attr::ends) out.push_back(chance(50) ? extent : between(1, std::max<int64_t>(extent, 1)));
-        if (key == Attr::starts)
-          out.push_back(chance(50) ? 0 : between(0, std::max<int64_t>(draft.attrs.ints(Attr::ends)[k] - 1, 0)));
-      }
-      return out;
-    }
+    case Attr::steps:
+      return slice_list(draft, input, key);
     default:
       return std::nullopt;
   }
 }
 
-std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) {
+std::optional<ops::AttrValue> RandomAttributes::word(Op op, Attr key) {
   constexpr std::array<const char*, 8> kActs{"none", "none", "none", "relu", "sigmoid", "tanh", "gelu", "hard_swish"};
   switch (key) {
     case Attr::act:
@@ -163,13 +169,25 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
       return std::string(chance(50) ? "none" : "tanh");
     case Attr::to:
       return std::string("f32");
+    case Attr::mode:
+      return std::string(op == Op::resize ? "nearest" : chance(50) ? "DCR" : "CRD");
+    case Attr::coordinates:
+      return std::string(chance(50) ? "asymmetric" : "half_pixel");
+    case Attr::rounding:
+      return std::string(chance(50) ? "floor" : "round_prefer_floor");
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<ops::AttrValue> RandomAttributes::number(Op op, Attr key) {
+  switch (key) {
     case Attr::group:
       return chance(70) ? int64_t{1} : between(2, 3);
     case Attr::ceil_mode:
       return static_cast<int64_t>(chance(25) ? 1 : 0);
     case Attr::count_include_pad:
     case Attr::keepdims:
-      return static_cast<int64_t>(rng_.below(2));
     case Attr::causal:
     case Attr::select_last:
     case Attr::exclusive:
@@ -208,12 +226,6 @@ std::optional<ops::AttrValue> RandomAttributes::word_or_number(Op op, Attr key) 
     case Attr::scale_h:
     case Attr::scale_w:
       return static_cast<double>(between(1, 3));
-    case Attr::mode:
-      return std::string(op == Op::resize ? "nearest" : chance(50) ? "DCR" : "CRD");
-    case Attr::coordinates:
-      return std::string(chance(50) ? "asymmetric" : "half_pixel");
-    case Attr::rounding:
-      return std::string(chance(50) ? "floor" : "round_prefer_floor");
     case Attr::value:
       return chance(60) ? 0.0 : 0.5 * static_cast<double>(between(-3, 3));
     default:
@@ -231,7 +243,8 @@ std::optional<ops::AttrValue> RandomAttributes::attribute(const Draft& draft, co
                                                                   : between(0, rank - 1);
   }
   if (std::holds_alternative<Ints>(spec.fallback)) return list_attribute(draft, spec.key);
-  return word_or_number(draft.op, spec.key);
+  if (std::holds_alternative<std::string>(spec.fallback)) return word(draft.op, spec.key);
+  return number(draft.op, spec.key);
 }
 
 bool RandomAttributes::complete(Draft& draft) {

@@ -32,7 +32,12 @@ class RandomAttributes {  // draws for one instance
   ops::Shape any_shape();
   ops::Shape relative(const ops::Shape& other);
   std::optional<ops::Shape> conv_operand(const Draft& draft, size_t place);
+  std::optional<ops::Shape> conv_transpose_operand(const Draft& draft, size_t place);
   std::optional<ops::Shape> matmul_operand(const Draft& draft, size_t place);
+  ops::Shape resize_operand(const Draft& draft);
+  std::optional<ops::Shape> norm_operand(const Draft& draft, size_t place);
+  std::optional<ops::Shape> attention_operand(const Draft& draft, size_t place);
+  ops::Shape recurrent_operand(const Draft& draft, size_t place);
   std::optional<ops::Shape> operand(Draft& draft, size_t place);
   std::optional<ops::AttrValue> attribute(const Draft& draft, const ops::AttrSpec& spec);
   size_t axes_of(const Draft& draft) const {
@@ -44,8 +49,11 @@ class RandomAttributes {  // draws for one instance
   ops::Ints window_pads(const ops::Ints& window, bool below_window);
   ops::Ints permutation(int64_t rank);
   ops::Ints regrouped(const ops::Shape& from);
+  std::optional<ops::AttrValue> split_sizes(const Draft& draft, const ops::Shape& input);
+  std::optional<ops::AttrValue> slice_list(const Draft& draft, const ops::Shape& input, ops::Attr key);
   std::optional<ops::AttrValue> list_attribute(const Draft& draft, ops::Attr key);
-  std::optional<ops::AttrValue> word_or_number(ops::Op op, ops::Attr key);
+  std::optional<ops::AttrValue> word(ops::Op op, ops::Attr key);
+  std::optional<ops::AttrValue> number(ops::Op op, ops::Attr key);
 
   Rng& rng_;
   std::vector<int64_t> extents_, windows_;

@@ -100,37 +100,74 @@ std::optional<Shape> RandomAttributes::matmul_operand(const Draft& draft, size_t
   return made;
 }
 
+std::optional<Shape> RandomAttributes::conv_transpose_operand(const Draft& draft, size_t place) {
+  const int64_t group = draft.attrs.i(Attr::group);
+  const size_t axes = axes_of(draft);
+  if (place > 0 && !draft.types[0]) return std::nullopt;
+  if (place < 2) {
+    Shape made = place == 0 ? Shape{between(1, 2), extent() * group} : Shape{draft.types[0]->shape[1], extent()};
+    for (size_t d = 0; d < axes; ++d) made.push_back(place == 0 ? between(2, 4) : between(1, 3));
+    return made;
+  }
+  if (!draft.types[1] || draft.types[1]->rank() < 2) return std::nullopt;
+  return Shape{draft.types[1]->shape[1] * group};
+}
+
+// Often to the size that images have.
+Shape RandomAttributes::resize_operand(const Draft& draft) {
+  Shape made{chance(80) ? 1 : 2, extent(), 0, 0};
+  for (size_t d = 0; d < 2; ++d) {
+    const auto* given = draft.attrs.find(d == 0 ? Attr::scale_h : Attr::scale_w);
+    const double factor = given && std::holds_alternative<double>(*given) ? std::get<double>(*given) : 1;
+    const auto scale = std::max<int64_t>(1, static_cast<int64_t>(factor));
+    made[2 + d] = image_ % scale == 0 ? image_ / scale : between(1, 2);
+  }
+  return made;
+}
+
+std::optional<Shape> RandomAttributes::norm_operand(const Draft& draft, size_t place) {
+  if (place > 0) {
+    if (!draft.types[0]) return std::nullopt;
+    const Shape& x = draft.types[0]->shape;
+    const size_t axis = draft.op == Op::layer_norm || draft.op == Op::rms_norm ? x.size() - 1 : 1;
+    return axis < x.size() ? std::optional(Shape{x[axis]}) : std::nullopt;
+  }
+  if (draft.op == Op::layer_norm || draft.op == Op::rms_norm) return any_shape();
+  if (draft.op == Op::batch_norm) return chance(70) ? shape(4) : shape(static_cast<int>(between(2, 3)));
+  return Shape{between(1, 2), extent() * (draft.op == Op::group_norm ? draft.attrs.i(Attr::group) : 1), extent(),
+               extent()};
+}
+
+std::optional<Shape> RandomAttributes::attention_operand(const Draft& draft, size_t place) {
+  if (place == 0) return Shape{between(1, 2), extent(), extent(), extent()};
+  if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
+  const Shape& q = draft.types[0]->shape;
+  if (place == 1) return Shape{q[0], q[1], extent(), q[3]};
+  if (!draft.types[1] || draft.types[1]->rank() != 4) return std::nullopt;
+  const Shape& k = draft.types[1]->shape;
+  return place == 2 ? Shape{k[0], k[1], k[2], extent()} : Shape{q[2], k[2]};
+}
+
+Shape RandomAttributes::recurrent_operand(const Draft& draft, size_t place) {
+  if (place == 0) return {extent(), extent(), extent()};
+  const auto shape_of = [&](size_t k) { return draft.types[k] ? draft.types[k]->shape : Shape{1, 1, 1}; };
+  const Shape x = shape_of(0), w = shape_of(1);
+  const int64_t gates = draft.attrs.i(Attr::gates);
+  if (place == 1) return {between(1, 2), gates * extent(), x[2]};
+  if (place == 2) return {w[0], w[1], w[1] / gates};
+  return place == 3 ? Shape{w[0], 2 * w[1]} : Shape{w[0], x[1], w[1] / gates};
+}
+
 std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
   const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
   const bool any = known != draft.types.end();
   switch (draft.op) {
     case Op::conv2d:
       return conv_operand(draft, place);
-    case Op::conv_transpose: {
-      const int64_t group = draft.attrs.i(Attr::group);
-      const size_t axes = axes_of(draft);
-      if (place > 0 && !draft.types[0]) return std::nullopt;
-      if (place < 2) {
-        Shape made = place == 0 ? Shape{between(1, 2), extent() * group} : Shape{draft.types[0]->shape[1], extent()};
-        for (size_t d = 0; d < axes; ++d) made.push_back(place == 0 ? between(2, 4) : between(1, 3));
-        return made;
-      }
-      if (!draft.types[1] || draft.types[1]->rank() < 2) return std::nullopt;
-      return Shape{draft.types[1]->shape[1] * group};
-    }
-    case Op::resize: {  // often to the size that images have
-      Shape made{chance(80) ? 1 : 2, extent(), 0, 0};
-      for (size_t d = 0; d < 2; ++d) {
-        const auto* given = draft.attrs.find(d == 0 ? Attr::scale_h : Attr::scale_w);
-        const auto scale =
-            given == nullptr
-                ? 1
-                : std::max<int64_t>(
-                      1, static_cast<int64_t>(std::holds_alternative<double>(*given) ? std::get<double>(*given) : 1));
-        made[2 + d] = image_ % scale == 0 ? image_ / scale : between(1, 2);
-      }
-      return made;
-    }
+    case Op::conv_transpose:
+      return conv_transpose_operand(draft, place);
+    case Op::resize:
+      return resize_operand(draft);
     case Op::depth_to_space:
     case Op::space_to_depth: {
       const int64_t block = draft.attrs.i(Attr::blocksize), out = draft.op == Op::space_to_depth ? block : 1;
@@ -149,38 +186,15 @@ std::optional<Shape> RandomAttributes::operand(Draft& draft, size_t place) {
       return made;
     }
     case Op::batch_norm:
-      if (place == 0) return chance(70) ? shape(4) : shape(static_cast<int>(between(2, 3)));
-      if (!draft.types[0] || draft.types[0]->rank() < 2) return std::nullopt;
-      return Shape{draft.types[0]->shape[1]};
     case Op::instance_norm:
     case Op::group_norm:
-      if (place > 0)
-        return draft.types[0] && draft.types[0]->rank() > 1 ? std::optional(Shape{draft.types[0]->shape[1]})
-                                                            : std::nullopt;
-      return Shape{between(1, 2), extent() * (draft.op == Op::group_norm ? draft.attrs.i(Attr::group) : 1), extent(),
-                   extent()};
     case Op::layer_norm:
     case Op::rms_norm:
-      if (place == 0) return any_shape();
-      return draft.types[0]->shape.empty() ? std::nullopt : std::optional(Shape{draft.types[0]->shape.back()});
-    case Op::attention: {
-      if (place == 0) return Shape{between(1, 2), extent(), extent(), extent()};
-      if (!draft.types[0] || draft.types[0]->rank() != 4) return std::nullopt;
-      const Shape& q = draft.types[0]->shape;
-      if (place == 1) return Shape{q[0], q[1], extent(), q[3]};
-      if (!draft.types[1] || draft.types[1]->rank() != 4) return std::nullopt;
-      const Shape& k = draft.types[1]->shape;
-      return place == 2 ? Shape{k[0], k[1], k[2], extent()} : Shape{q[2], k[2]};
-    }
-    case Op::recurrent: {
-      if (place == 0) return Shape{extent(), extent(), extent()};
-      const auto shape_of = [&](size_t k) { return draft.types[k] ? draft.types[k]->shape : Shape{1, 1, 1}; };
-      const Shape x = shape_of(0), w = shape_of(1);
-      const int64_t gates = draft.attrs.i(Attr::gates);
-      if (place == 1) return Shape{between(1, 2), gates * extent(), x[2]};
-      if (place == 2) return Shape{w[0], w[1], w[1] / gates};
-      return place == 3 ? Shape{w[0], 2 * w[1]} : Shape{w[0], x[1], w[1] / gates};
-    }
+      return norm_operand(draft, place);
+    case Op::attention:
+      return attention_operand(draft, place);
+    case Op::recurrent:
+      return recurrent_operand(draft, place);
     case Op::concat: {
       if (!any) return any_shape();
       Shape made = (*known)->shape;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/rules/minimise.h"
 
 namespace rlgo::search {
 
@@ -156,23 +157,13 @@ std::vector<size_t> minimise(Walk& walk, const Walk::Mark& start, const Macro& m
   steps = play(walk, start, macro, steps).steps;
   const double cost_us = walk.cost_us();
   const uint64_t hash = walk.hash();
-  size_t chunk = std::max<size_t>(1, steps.size() / 2);
-  for (bool shorter = true; may_continue() && (chunk > 1 || shorter);) {
-    shorter = false;
-    for (size_t to = steps.size(); to > 0 && may_continue();) {
-      const size_t from = to - std::min(chunk, to);
-      std::vector<size_t> rest = steps;
-      rest.erase(rest.begin() + static_cast<ptrdiff_t>(from), rest.begin() + static_cast<ptrdiff_t>(to));
-      rest = play(walk, start, macro, rest).steps;
-      if (keep == Keep::cost ? walk.cost_us() <= cost_us + tolerance_us : walk.hash() == hash) {
-        steps = std::move(rest);
-        shorter = true;
-      }
-      to = std::min(from, steps.size());
-    }
-    shorter |= chunk > 1;
-    chunk = std::max<size_t>(1, chunk / 2);
-  }
+  const auto attempt = [&](const std::vector<size_t>& rest) -> std::optional<std::vector<size_t>> {
+    auto made = play(walk, start, macro, rest).steps;
+    const bool good = keep == Keep::cost ? walk.cost_us() <= cost_us + tolerance_us : walk.hash() == hash;
+    return good ? std::optional(std::move(made)) : std::nullopt;
+  };
+  const size_t half = std::max<size_t>(1, steps.size() / 2);
+  steps = rules::minimise(std::move(steps), half, attempt, may_continue);
   return play(walk, start, macro, steps).steps;
 }
 

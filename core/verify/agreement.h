@@ -28,7 +28,7 @@ namespace rlgo::verify {
 using ValuePair = std::pair<graph::Value, graph::Value>;
 
 // Values that both graphs have under the same id: rewriting keeps the ids of what it does not touch. `replaced`: values
-// that rewrites put in the place of others (optimise::Replay). Constants and inputs are left out.
+// that rewrites put in the place of others (rules::Script). Constants and inputs are left out.
 std::vector<ValuePair> shared_values(const graph::Graph& before, const graph::Graph& after,
                                      std::span<const ValuePair> replaced);
 

@@ -41,7 +41,8 @@ function(rlgo_cuda_kernels target source)
   get_filename_component(name "${source}" NAME_WE)
   get_filename_component(folder "${source}" DIRECTORY)
   set(image "${PROJECT_BINARY_DIR}/plugins/${target}_${name}.fatbin")
-  file(GLOB headers CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/*.def" "${folder}/../*.h" "${folder}/../*.def")
+  file(GLOB headers CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/*.def" "${folder}/../*.h" "${folder}/../*.def"
+       "${PROJECT_SOURCE_DIR}/core/ops/functions.def")
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
   add_custom_command(OUTPUT "${image}"
     COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --fatbin -std=c++20 -O3 --compress-mode=size -I "${PROJECT_SOURCE_DIR}"

@@ -3,12 +3,12 @@
 
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/optimise/group_bench.h"
-#include "core/optimise/kernel_bench.h"
-#include "core/optimise/price_check.h"
-#include "core/optimise/profile_bench.h"
-#include "core/optimise/same.h"
-#include "core/optimise/verify_bench.h"
+#include "core/calibrate/group_bench.h"
+#include "core/calibrate/kernel_bench.h"
+#include "core/calibrate/price_check.h"
+#include "core/calibrate/profile_bench.h"
+#include "core/calibrate/same.h"
+#include "core/calibrate/verify_bench.h"
 #include "core/rules/rule_choice.h"
 #include "launch/commands/bench.h"
 #include "launch/device_option.h"
@@ -31,7 +31,7 @@ int bench_runtime(Context& context, const std::string& usage, const std::string&
   BenchOptions of_bench;
   OutputOptions output_options;
   Options options;
-  optimise::declare(options, of_bench);
+  declare(options, of_bench);
   optimise::declare(options, config.cost.target);
   declare(options, output_options);
   options.rest();
@@ -62,9 +62,9 @@ Json bench_target(const Output& output, const Problem& config, const std::vector
   for (const auto& name : graphs) {
     ModelOptions one = config.model;
     one.graph = name;
-    out.push_back(optimise::check_prices(name, load_model(one, true), make_prices(config, runtime), rules,
-                                         {variants, config.check.repeats, config.seed},
-                                         [&](const std::string& text) { output.say(text); }));
+    out.push_back(calibrate::check_prices(name, load_model(one, true), make_prices(config, runtime), rules,
+                                          {variants, config.check.repeats, config.seed},
+                                          [&](const std::string& text) { output.say(text); }));
   }
   return out;
 }
@@ -75,7 +75,7 @@ int run_bench_same(Context& context) {
                        "Measures two copies of each graph against each other, as rlgo optimise measures a model before "
                        "and after, and prints a line\nof CSV for each time: a false positive is one that is called "
                        "faster.\n",
-                       "bench-same", optimise::bench_same);
+                       "bench-same", calibrate::bench_same);
 }
 
 int run_bench_profile(Context& context) {
@@ -83,14 +83,14 @@ int run_bench_profile(Context& context) {
                        "usage: rlgo bench profile [--target libtorch | onnxruntime | ...] [--out FILE] [options]\n"
                        "Fits the constants of --cost analytic to operators timed on this machine, and shows how well "
                        "they price others (docs/costs.md).\n",
-                       "bench-profile", optimise::bench_profile);
+                       "bench-profile", calibrate::bench_profile);
 }
 
 int run_bench_groups(Context& context) {
   return bench_runtime(context,
                        "usage: rlgo bench groups --graphs G,H,... [--target RUNTIME] [--out FILE] [options]\n"
                        "Times groups of operators of rewritten graphs, to learn prices from (docs/costs.md).\n",
-                       "bench-groups", optimise::bench_groups);
+                       "bench-groups", calibrate::bench_groups);
 }
 
 int run_bench_kernels(Context& context) {
@@ -98,7 +98,7 @@ int run_bench_kernels(Context& context) {
                        "usage: rlgo bench kernels [--graphs G,H,...] [--target RUNTIME] [options]\n"
                        "Times each operator of models alone, next to what the machine needs for its bytes and "
                        "multiplications: which kernels\nof the runtime are slow (docs/costs.md).\n",
-                       "bench-kernels", optimise::bench_kernels);
+                       "bench-kernels", calibrate::bench_kernels);
 }
 
 int run_bench_verify(Context& context) {
@@ -106,7 +106,7 @@ int run_bench_verify(Context& context) {
                        "usage: rlgo bench verify [--graphs G,H,...] [--target libtorch | ...] [options]\n"
                        "Times the checks in double precision next to a runtime that computes the same graph in double "
                        "precision (docs/costs.md).\n",
-                       "bench-verify", optimise::bench_verify);
+                       "bench-verify", calibrate::bench_verify);
 }
 
 }  // namespace rlgo::launch

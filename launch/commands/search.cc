@@ -131,7 +131,7 @@ class GraphSearch {
     make_writable_folder(folder);
     // Without a trace only the outputs can be compared, not each value that a rewrite replaced.
     const auto after =
-        best_.traced ? optimise::replayed(model_, rules_, best_.trace) : optimise::Replayed{best_.graph, {}, {}, {}};
+        best_.traced ? optimise::replayed(model_, rules_, best_.trace) : rules::Replayed{best_.graph, {}, {}, {}};
     optimise::CheckOptions checks = config_.run.check;
     checks.seed = config_.run.seed;
     const auto runtime = cost_->prices().runtime ? cost_->prices().runtime : start_runtime(config_.run);

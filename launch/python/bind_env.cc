@@ -178,37 +178,13 @@ void bind_outcome(nb::module_& m) {
       .def_ro("rule", &Outcome::rule);
 }
 
-void bind_single(nb::module_& m) {
-  const auto released = nb::call_guard<nb::gil_scoped_release>();
-  nb::class_<PyEnv>(m, "Env")
-      .def(
-          "reset", [](PyEnv& e, uint64_t key) { return e.env->reset(key); }, nb::arg("key"), released)
-      .def(
-          "step_index", [](PyEnv& e, int64_t index) { return e.env->step_index(index); }, nb::arg("index"), released)
-      .def(
-          "step",
-          [](PyEnv& e, int32_t rule, int32_t location) {
-            return e.env->step({rule, location});
-          },
-          nb::arg("rule"), nb::arg("location"), released)
-      .def(
-          "fork",
-          [](const PyEnv& e) {
-            return PyEnv{e.env->fork(), e.rules, e.source};
-          },
-          released)
-      .def("write",
-           [](const PyEnv& e, const nb::dict& arrays) {
-             const PyArrays all = arrays_of(arrays);
-             all.check(1, e.env->room(), e.env->spec());
-             e.env->write(all.row(0));
-           })
-      .def("validate", &validate)
-      .def_prop_ro("room",
-                   [](const PyEnv& e) {
-                     const Room& r = e.env->room();
-                     return nb::make_tuple(r.nodes, r.edges, r.candidates);
-                   })
+// What is read of an environment.
+void bind_state(nb::class_<PyEnv>& env) {
+  env.def_prop_ro("room",
+                  [](const PyEnv& e) {
+                    const Room& r = e.env->room();
+                    return nb::make_tuple(r.nodes, r.edges, r.candidates);
+                  })
       .def_prop_ro("spec",
                    [](const PyEnv& e) {
                      const auto& s = e.env->spec();
@@ -244,6 +220,35 @@ void bind_single(nb::module_& m) {
         for (const auto& a : e.env->env().trace()) out.emplace_back(a.rule, a.location);
         return out;
       });
+}
+
+void bind_single(nb::module_& m) {
+  const auto released = nb::call_guard<nb::gil_scoped_release>();
+  nb::class_<PyEnv> env(m, "Env");
+  env.def(
+         "reset", [](PyEnv& e, uint64_t key) { return e.env->reset(key); }, nb::arg("key"), released)
+      .def(
+          "step_index", [](PyEnv& e, int64_t index) { return e.env->step_index(index); }, nb::arg("index"), released)
+      .def(
+          "step",
+          [](PyEnv& e, int32_t rule, int32_t location) {
+            return e.env->step({rule, location});
+          },
+          nb::arg("rule"), nb::arg("location"), released)
+      .def(
+          "fork",
+          [](const PyEnv& e) {
+            return PyEnv{e.env->fork(), e.rules, e.source};
+          },
+          released)
+      .def("write",
+           [](const PyEnv& e, const nb::dict& arrays) {
+             const PyArrays all = arrays_of(arrays);
+             all.check(1, e.env->room(), e.env->spec());
+             e.env->write(all.row(0));
+           })
+      .def("validate", &validate);
+  bind_state(env);
   m.def("time_steps", &time_steps, nb::arg("env"), nb::arg("actions"), released);
   m.def("make_env", &make, nb::arg("graph"), nb::arg("rules"), nb::arg("cost"), nb::arg("reward"), nb::arg("max_steps"),
         nb::arg("max_locations"), nb::arg("weights"), nb::arg("room"), released);

@@ -19,7 +19,7 @@ FLOORS = [
         "core/env": "rewards, masks, features", "core/comm": "ranks, messages, gradients", "core/comm/mpi": "ranks of mpirun", "core/codec": "observations as bytes",
         "core/mdp": "observation, action, step"}),
     ("Optimising", "one model faster, with evidence", {
-        "core/optimise": "candidates, checks, result", "core/search": "TASO, anneal, window, ...", "core/measure": "runtimes as processes",
+        "core/optimise": "candidates, checks, result", "core/calibrate": "benchmarks of prices", "core/search": "TASO, anneal, window, ...", "core/measure": "runtimes as processes",
         "core/exec": "LibTorch runs and times", "core/gpu": "cuDNN, cuBLASLt, kernels", "core/verify": "the same? constants", "core/evaluate": "runs graphs", "core/cost": "prices of operators", "core/report": "HTML, JSON", "core/draw": "graphs and charts"}),
     ("Rules", "made, proved, matched, applied", {
         "core/rulegen/generate": "enumerates graphs", "core/rulegen/taso": "reads TASO's rules", "core/rulegen/prove": "e-graph, Z3 certificates",

@@ -36,36 +36,46 @@ Json price(const RunConfig& config, const rules::RuleSet& rules, const graph::Gr
   return {{"model", prices.model->name()}, {"before_us", before_us}, {"after_us", after_us}};
 }
 
-}  // namespace
-
-int run_replay(Context& context) {
-  RunConfig config;
+struct Request {
   std::string trace_path, out_path;
   bool price_only = false;
-  OutputOptions output_options;
-  Options options;
+  OutputOptions output;
+};
+
+// False where the command line asks for help alone.
+bool read_request(Context& context, Options& options, RunConfig& config, Request& request) {
   options.heading("Replay");
-  options.text("trace", trace_path, "file of rewrites; none: best.trace of the run folder");
-  options.text("out", out_path, "where to write the model; none: it is only checked and measured");
-  options.flag("price-only", price_only,
+  options.text("trace", request.trace_path, "file of rewrites; none: best.trace of the run folder");
+  options.text("out", request.out_path, "where to write the model; none: it is only checked and measured");
+  options.flag("price-only", request.price_only,
                "apply the trace and print the cost before and after; nothing is run or written");
-  declare(options, output_options);
+  declare(options, request.output);
   declare_problem(options, config);
   options.rest();
   declare_run(options, config);
   const auto words = read_command_line(options, context.arguments, kUsage, 1);
-  if (!words) return 0;
+  if (!words) return false;
   if (!words->empty()) {
     const learner::RunFolder folder{words->front()};
     read_run_options(options, config, folder);
-    if (trace_path.empty()) trace_path = folder.best_trace().string();
+    if (request.trace_path.empty()) request.trace_path = folder.best_trace().string();
   }
-  if (trace_path.empty())
+  if (request.trace_path.empty())
     fail_usage("no trace is given; name a run folder, or --graph and --trace (rlgo replay --help)");
   check(config);
-  if (price_only && !out_path.empty())
+  if (request.price_only && !request.out_path.empty())
     fail_usage("--price-only and --out exclude one another: what is written is checked");
+  return true;
+}
 
+}  // namespace
+
+int run_replay(Context& context) {
+  RunConfig config;
+  Request request;
+  Options options;
+  if (!read_request(context, options, config, request)) return 0;
+  const auto& [trace_path, out_path, price_only, output_options] = request;
   const Output output(output_options);
   const auto model = load_model(config.model, true);
   const auto rules = rules::choose_rules(config.rules);

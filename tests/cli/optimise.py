@@ -244,21 +244,11 @@ def prices_are_kept(folder):
     assert "starts again" in rlgo("optimise", "toy.onnx", *options, "--verbose", cwd=folder, status=None).stderr
 
 
-def learned_cost(folder):
-    """graphs are timed whole, reported and kept; the next call starts from them, and a damaged file is named"""
+def removed_method(folder):
+    """--method learned is refused with the reason and the last revision that had it"""
     two_convs(folder / "toy.onnx", channels=8)
-    options = ["--target", fake("outputs"), "--cost", "analytic", "--cost.folder", "", "--check.repeats", "5", "--seconds", "60", "--budget", "500", "--method", "learned", "--learned.data", "timed.tsv"]
-    rlgo("optimise", "toy.onnx", *options, "--learned.graphs", "3", "--json", "told.json", cwd=folder, status=None)
-    told = json.loads((folder / "told.json").read_text())["learned"]
-    assert 1 <= len(told["timed"]) <= 3 and told["known"] == 0 and told["file"] == "timed.tsv" and told["ended_by"] and told["failed"] == 0 and told["seconds"] > 0, told
-    again = rlgo("optimise", "toy.onnx", *options, "--learned.graphs", "1", "--verbose", cwd=folder, status=None)
-    assert f"({len(told['timed'])} known from earlier calls)" in again.stdout, again.stdout
-    # In any case it says whether the learned cost brought anything.
-    briefly = rlgo("optimise", "toy.onnx", *options, "--learned.graphs", "0", cwd=folder, status=None)
-    assert "learned cost: nothing was learned (--learned.graphs): as with --method search" in briefly.stdout, briefly.stdout
-    assert "learned" in rlgo("optimise", "toy.onnx", *options, "--learned.choice", "some", cwd=folder, status=2).stderr
-    (folder / "timed.tsv").write_text("no table\n")
-    assert "timed.tsv:1: not a table of timed graphs" in rlgo("optimise", "toy.onnx", *options, cwd=folder, status=1).stderr
+    refused = rlgo("optimise", "toy.onnx", "--method", "learned", cwd=folder, status=2).stderr
+    assert "results/learned.md" in refused and "50f90c9" in refused, refused
 
 
 def learns_while_it_searches(folder):
@@ -272,4 +262,4 @@ def learns_while_it_searches(folder):
 
 
 if __name__ == "__main__":
-    main(learns_while_it_searches, verdict_first, obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, faster_in_some_processes_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, a_signal_ends_each_phase, prices_are_kept, learned_cost)
+    main(learns_while_it_searches, verdict_first, obvious_gain, under_onnxruntime, nothing_to_find, slower_is_not_written, faster_in_some_processes_is_not_written, outputs_of_the_target_count, prices_are_measured_in_batches, late_races_are_left_out, values_of_inputs, bad_input, interrupted, a_signal_ends_each_phase, prices_are_kept, removed_method)

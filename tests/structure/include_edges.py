@@ -37,6 +37,7 @@ LIGHT_MODULES = ("core/optimise", "launch/python")
 HEAVY_LIBRARIES = ("torch", "mpi", "hdf5")
 
 MAX_LINES = {".cc": 400, ".h": 200}
+MAX_FUNCTION_LINES = 60  # from the first line of its signature to its closing brace
 
 # What is the launcher's alone, with the files that may use it all the same.
 LAUNCH_ONLY = [
@@ -118,12 +119,35 @@ def check_include(root, path, module, table, style, target):
         yield f"includes <{target}>, which is neither a system header nor one of a library of the table"
 
 
+def functions(text):
+    """(first line, last line, signature) of each function, and of what inside it has a head with parentheses and a block."""
+    text = re.sub(r'R"(\w*)\(.*?\)\1"', lambda m: '""' + "\n" * m.group().count("\n"), text, flags=re.S)
+    heads, head, first, line = [], "", 1, 1
+    for part in re.split(r"([{};\n])", re.sub(r"(?m)^\s*#.*(\\\n.*)*", lambda m: "\n" * m.group().count("\n"), without_comments_and_strings(text))):
+        if part == "\n":
+            line += 1
+        elif part == "{":
+            heads.append((head, first))
+        elif part == "}" and heads:
+            opened, at = heads.pop()
+            if "(" in opened and not opened.endswith(("( ", ", ")) and not re.match(r"(namespace|class|struct|enum|union|extern)\b", opened):
+                yield at, line, opened
+        if part in "{};" and part:
+            head = ""
+        elif part.strip() and not re.fullmatch(r"\s*(public|private|protected):\s*", part):
+            first = first if head else line
+            head += part.strip() + " "
+
+
 def check_file(root, path, module, table):
     text = (root / path).read_text()
     lines = text.splitlines()
     limit = MAX_LINES.get(pathlib.Path(path).suffix)
     if limit and len(lines) > limit:
         yield f"{path}: {len(lines)} lines; at most {limit}"
+    for first, last, signature in functions(text):
+        if last - first >= MAX_FUNCTION_LINES:
+            yield f"{path}:{first}: {last - first + 1} lines from '{signature.split('(')[0].strip()}' on; a function has at most {MAX_FUNCTION_LINES}"
     for number, line in enumerate(lines, 1):
         match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
         if match:

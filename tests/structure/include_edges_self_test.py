@@ -82,6 +82,17 @@ class IncludeEdges(unittest.TestCase):
         self.assert_one("401 lines; at most 400", core__ops__x_dot_cc="\n" * 401)
         self.assert_one("201 lines; at most 200", core__ops__x_dot_h="\n" * 201)
 
+    def test_long_functions(self):
+        heads = ("int f() {", "int f(int a,\n      int b) {", "template <class T>\nvoid A<T>::f(T a) const {", "A::A(int a)\n    : a_(a) {")
+        for head in heads:
+            rest = "\n" * (59 - head.count("\n"))
+            self.assertEqual(problems_of(core__ops__x_dot_cc=head + rest + "}\n"), [])
+            self.assert_one("x.cc:1: 61 lines", core__ops__x_dot_cc=head + rest + "\n}\n")
+        member = "class A {\n public:\n  void f() {" + "\n" * 60 + "  }\n};\n"
+        self.assert_one("x.cc:3: 61 lines from 'void f'", core__ops__x_dot_cc=member)
+        table = "constexpr auto kRows = std::to_array<int>({\n" + "    {1},\n" * 90 + "});\n"
+        self.assertEqual(problems_of(core__ops__x_dot_cc=table), [])
+
     def test_what_is_for_launch_alone(self):
         self.assert_one("uses the environment", core__ops__x_dot_cc='auto x = std::getenv("X");\n')
         self.assert_one("uses the command line", core__ops__x_dot_cc="void f(char** argv);\n")

@@ -17,7 +17,8 @@ PATTERNS = {
     "agent": r'"model-free"|\bAgent::model_free\b|\bPpoAlgorithm\b',
     "runtime": r"(?i)openvino",
     "rule set": r'"motion(\.rules)?"',
-    "operator": r"\bprelu\b|\bprelu_(kernel|spec)\b|\bconvert_prelu\b",
+    "operator of one element": r"\bmish\b|\bmish_(kernel|spec)\b",
+    "operator of its own shape": r"\btrilu\b|\btrilu_(kernel|spec)\b|\b(convert|write|eval)_trilu\b",
     "zoo graph": r"\bmake_inception_v3\b|RLGO_GRAPH\(inception_v3\)",
     "subcommand": r"\brun_replay\b",
 }

@@ -88,62 +88,27 @@ template <typename T>
 RLGO_DEVICE T unary(const Map& p, T x) {
   const T a = T(p.numbers[0]), b = T(p.numbers[1]), c = T(p.numbers[2]);
   switch (p.function) {
-    case k_relu:
-      return x < 0 ? T(0) : x;
-    case k_sigmoid:
-      return T(1) / (T(1) + exp(-x));
-    case k_tanh:
-      return tanh(x);
+#define RLGO_FUNCTION(name, onnx, since, writer, work, value) \
+  case k_##name:                                              \
+    return value;
+#include "core/ops/functions.def"
+#undef RLGO_FUNCTION
     case k_gelu:
       return x * T(0.5) * (T(1) + erf(x * T(0.70710678118654752)));
     case k_gelu_tanh:
       return T(0.5) * x * (T(1) + tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
-    case k_erf:
-      return erf(x);
-    case k_sqrt:
-      return sqrt(x);
-    case k_exp:
-      return exp(x);
-    case k_log:
-      return log(x);
-    case k_neg:
-      return -x;
-    case k_abs:
-      return fabs(x);
     case k_clip:
       return clamp(x, a, b);
     case k_leaky_relu:
       return x > 0 ? x : x * a;
     case k_hard_sigmoid:
       return clamp(x * a + b, T(0), T(1));
-    case k_hard_swish:
-      return x * clamp(x + T(3), T(0), T(6)) / T(6);
-    case k_softplus:
-      return softplus(x);
     case k_exponential_unit:  // a * (exp(x * b) - 1) below 0, times c
       return x <= 0 ? a * c * expm1(x * b) : x * c;
-    case k_mish:
-      return x * tanh(softplus(x));
     case k_swish:
       return x / (T(1) + exp(-x * a));
-    case k_softsign:
-      return x / (fabs(x) + T(1));
     case k_thresholded_relu:
       return x > a ? x : T(0);
-    case k_ceil:
-      return ceil(x);
-    case k_floor:
-      return floor(x);
-    case k_round:
-      return rint(x);
-    case k_sign:
-      return T((x > 0) - (x < 0));
-    case k_sin:
-      return sin(x);
-    case k_cos:
-      return cos(x);
-    case k_reciprocal:
-      return T(1) / x;
     case k_logical_not:
       return T(x == 0);
     default:  // cast

@@ -96,14 +96,10 @@ std::vector<AttrValue> BoundedChooser::window_options(const Draft& draft, Attr k
   return all;
 }
 
-std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) const {
-  const bool has_input = !draft.types.empty() && draft.types[0];
-  const Shape x = has_input ? draft.types[0]->shape : Shape();
-  const auto each = [](int64_t count) {
-    std::vector<AttrValue> all;
-    for (int64_t k = 0; k < count; ++k) all.emplace_back(k);
-    return all;
-  };
+namespace {
+
+// Of attributes that depend on no operand; empty: of another one.
+std::vector<AttrValue> numbers_and_words(Op op, Attr key) {
   switch (key) {
     case Attr::act:
       return {std::string("none"), std::string("relu"), std::string("tanh")};
@@ -111,8 +107,8 @@ std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) con
       return {std::string("none"), std::string("tanh")};
     case Attr::to:
       return {std::string("f32")};
-    case Attr::axis:
-      return each(has_input ? static_cast<int64_t>(x.size()) : 4);
+    case Attr::mode:
+      return {std::string("DCR"), std::string("CRD")};
     case Attr::ceil_mode:
     case Attr::count_include_pad:
     case Attr::keepdims:
@@ -120,20 +116,70 @@ std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) con
     case Attr::exclusive:
     case Attr::reverse:
     case Attr::upper:
-      return each(2);
+      return {int64_t{0}, int64_t{1}};
     case Attr::fmod:
       return {int64_t{1}};
     case Attr::order:
     case Attr::blocksize:
+    case Attr::group:
       return {int64_t{1}, int64_t{2}};
     case Attr::diagonal:
       return {int64_t{0}, int64_t{1}, int64_t{-1}};
-    case Attr::mode:
-      return {std::string("DCR"), std::string("CRD")};
-    case Attr::group:
-      return {int64_t{1}, int64_t{2}};
     case Attr::gamma:
       return {0.5, 2.0};
+    case Attr::value:
+      if (op == Op::fill) return {0.0, 1.0, 2.0, -0.5, -3.0};
+      return {0.0, -0.5, 2.0};
+    case Attr::min:
+      return {0.0, -0.5, 0.75};
+    case Attr::max:
+      return {6.0, 0.5};
+    case Attr::alpha:  // slopes of both signs, below and above 1
+      return {0.25, 2.0, -0.5, 0.0, 1.0};
+    case Attr::beta:
+      return {0.5, -1.0, 0.0};
+    case Attr::eps:
+      return {1e-5, 0.5};
+    default:
+      return {};
+  }
+}
+
+// `starts`, `ends` and `steps` of a slice of x whose axes are chosen; `longest`: the bound of extents.
+std::vector<AttrValue> slice_options(const Shape& x, const Ints& axes, Attr key, int64_t longest) {
+  if (key == Attr::ends && axes.size() == 1 && static_cast<size_t>(axes[0]) < x.size()) {
+    std::vector<AttrValue> all;
+    for (int64_t end = 1; end <= x[static_cast<size_t>(axes[0])]; ++end) all.emplace_back(Ints{end});
+    return all;
+  }
+  Ints first(axes.size(), key == Attr::starts ? 0 : 1), second = first;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (static_cast<size_t>(axes[k]) >= x.size()) return {};
+    second[k] = key == Attr::ends ? x[static_cast<size_t>(axes[k])] : key == Attr::steps ? 2 : 1;
+  }
+  std::vector<AttrValue> all{first, second};
+  // Steps of 2 and 3 take equally many of four elements: what exchanges two steps shows there alone.
+  const bool one_long = axes.size() == 1 && x[static_cast<size_t>(axes[0])] > 3;
+  if (key == Attr::steps && one_long) all.emplace_back(Ints{3});
+  if (axes.size() == 2 && longest > 3) {
+    if (key == Attr::steps) all.insert(all.end(), {Ints{2, 3}, Ints{3, 2}});
+    if (key == Attr::ends) all.insert(all.end(), {Ints{first[0], second[1]}, Ints{second[0], first[1]}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) const {
+  const bool has_input = !draft.types.empty() && draft.types[0];
+  const Shape x = has_input ? draft.types[0]->shape : Shape();
+  switch (key) {
+    case Attr::axis: {
+      std::vector<AttrValue> all;
+      const int64_t count = has_input ? static_cast<int64_t>(x.size()) : 4;
+      for (int64_t k = 0; k < count; ++k) all.emplace_back(k);
+      return all;
+    }
     case Attr::kernel:
     case Attr::strides:
     case Attr::dilations:
@@ -163,43 +209,10 @@ std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) con
     }
     case Attr::ends:
     case Attr::starts:
-    case Attr::steps: {
-      const auto& axes = draft.attrs.ints(Attr::axes);
-      if (key == Attr::ends && axes.size() == 1 && static_cast<size_t>(axes[0]) < x.size()) {
-        std::vector<AttrValue> all;
-        for (int64_t end = 1; end <= x[static_cast<size_t>(axes[0])]; ++end) all.emplace_back(Ints{end});
-        return all;
-      }
-      Ints first(axes.size(), key == Attr::starts ? 0 : 1), second = first;
-      for (size_t k = 0; k < axes.size(); ++k) {
-        if (static_cast<size_t>(axes[k]) >= x.size()) return {};
-        second[k] = key == Attr::ends ? x[static_cast<size_t>(axes[k])] : key == Attr::steps ? 2 : 1;
-      }
-      std::vector<AttrValue> all{first, second};
-      // Steps of 2 and 3 take equally many of four elements: what exchanges two steps shows there alone.
-      const bool one_long = axes.size() == 1 && x[static_cast<size_t>(axes[0])] > 3;
-      if (key == Attr::steps && one_long) all.emplace_back(Ints{3});
-      if (axes.size() == 2 && bounds_.dims > 3) {
-        if (key == Attr::steps) all.insert(all.end(), {Ints{2, 3}, Ints{3, 2}});
-        if (key == Attr::ends) all.insert(all.end(), {Ints{first[0], second[1]}, Ints{second[0], first[1]}});
-      }
-      return all;
-    }
-    case Attr::value:
-      if (draft.op == Op::fill) return {0.0, 1.0, 2.0, -0.5, -3.0};
-      return {0.0, -0.5, 2.0};
-    case Attr::min:
-      return {0.0, -0.5, 0.75};
-    case Attr::max:
-      return {6.0, 0.5};
-    case Attr::alpha:  // slopes of both signs, below and above 1
-      return {0.25, 2.0, -0.5, 0.0, 1.0};
-    case Attr::beta:
-      return {0.5, -1.0, 0.0};
-    case Attr::eps:
-      return {1e-5, 0.5};
+    case Attr::steps:
+      return slice_options(x, draft.attrs.ints(Attr::axes), key, bounds_.dims);
     default:
-      return {};
+      return numbers_and_words(draft.op, key);
   }
 }
 

@@ -40,6 +40,7 @@ class BoundedChooser {  // goes through all instances within bounds
   std::optional<ops::Shape> conv_operand(const Draft& draft, size_t place);
   std::optional<ops::Shape> conv_transpose_operand(const Draft& draft, size_t place);
   std::optional<ops::Shape> matmul_operand(const Draft& draft, size_t place);
+  ops::Shape block_operand(const Draft& draft);
   std::vector<ops::AttrValue> options(const Draft& draft, ops::Attr key) const;
   std::vector<ops::AttrValue> window_options(const Draft& draft, ops::Attr key) const;
   std::vector<ops::AttrValue> other_window_options(const Draft& draft, const ops::Ints& kernel, ops::Attr key) const;

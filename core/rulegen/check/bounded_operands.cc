@@ -130,6 +130,13 @@ std::optional<Shape> BoundedChooser::matmul_operand(const Draft& draft, size_t p
   return made;
 }
 
+// Of depth_to_space and space_to_depth.
+Shape BoundedChooser::block_operand(const Draft& draft) {
+  const int64_t block = draft.attrs.i(Attr::blocksize);
+  if (draft.op == Op::depth_to_space) return {between(1, 2), between(1, 2) * block * block, extent(), extent()};
+  return {between(1, 2), extent(), between(1, 2) * block, between(1, 2) * block};
+}
+
 std::optional<Shape> BoundedChooser::operand(const Draft& draft, size_t place) {
   const auto known = std::ranges::find_if(draft.types, [](const auto& t) { return t.has_value(); });
   const bool any = known != draft.types.end();
@@ -151,12 +158,8 @@ std::optional<Shape> BoundedChooser::operand(const Draft& draft, size_t place) {
     case Op::resize:
       return shape_of_rank(4);
     case Op::depth_to_space:
-    case Op::space_to_depth: {
-      const int64_t block = draft.attrs.i(Attr::blocksize);
-      if (draft.op == Op::depth_to_space)
-        return Shape{between(1, 2), between(1, 2) * block * block, extent(), extent()};
-      return Shape{between(1, 2), extent(), between(1, 2) * block, between(1, 2) * block};
-    }
+    case Op::space_to_depth:
+      return block_operand(draft);
     case Op::batch_norm:
       if (place == 0) return shape_of_rank(between(2, 4));
       return draft.types[0]->rank() < 2 ? std::nullopt : std::optional(Shape{draft.types[0]->shape[1]});

@@ -142,12 +142,24 @@ void Ranks::restrict(int out, int variable, uint32_t ranks) {
     start_[static_cast<size_t>(variable)] &= ranks;
 }
 
+// Of convolutions and pools.
+void Ranks::of_windows(Op op, int out, const std::vector<int>& in) {
+  if (ops::is_convolution(op)) {
+    restrict(out, in[1], windows_);
+    demand(out, in[1]);
+  }
+  restrict(out, in[0], windows_);
+  demand(out, in[0]);
+  restrict(out, out, windows_);
+}
+
 // `listed`: how many items the node's permutation or shape has, -1: open.
 void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool keeps) {
   if (ops::is_reduction(op)) {
     if (keeps) demand(out, in[0]);
     return restrict(out, in[0], upwards(only(1)));
   }
+  if (ops::has_windows(op)) return of_windows(op, out, in);
   switch (op) {
     case Op::concat:
       restrict(out, out, upwards(only(1)));
@@ -181,17 +193,6 @@ void Ranks::of_node(Op op, int out, const std::vector<int>& in, int listed, bool
       restrict(out, out, upwards(only(2)));
       if (in[1] >= 0) demand(out, in[0], in[1]);
       return;
-    case Op::conv2d:
-    case Op::conv_transpose:
-      restrict(out, in[1], windows_);
-      demand(out, in[1]);
-      [[fallthrough]];
-    case Op::max_pool:
-    case Op::avg_pool:
-    case Op::global_avg_pool:
-      restrict(out, in[0], windows_);
-      demand(out, in[0]);
-      return restrict(out, out, windows_);
     case Op::resize:
     case Op::depth_to_space:
     case Op::space_to_depth:

@@ -48,6 +48,7 @@ class Ranks {
   int fresh(uint32_t ranks);
   void demand(int out, int a, int b = -1);
   void restrict(int out, int variable, uint32_t ranks);
+  void of_windows(ops::Op op, int out, const std::vector<int>& in);
   void of_node(ops::Op op, int out, const std::vector<int>& in, int listed, bool keeps);
   bool has_elements(const Demand& demand) const;
   bool fix(size_t variable, int rank);

@@ -30,86 +30,11 @@ bool eval_op(R& ring, ops::Op op, const ops::Attrs& attrs, std::span<const Tenso
   Eval<R> e{ring, attrs, inputs, types, outputs};
   if (ops::is_reduction(op)) return eval_reduce(e, op);
   switch (op) {
-    case Op::conv2d:
-    case Op::conv_transpose:
-      return eval_convolution(e, op == Op::conv_transpose);
-    case Op::resize:
-      return eval_resize(e);
-    case Op::matmul:
-      return eval_matmul(e);
-    case Op::max_pool:
-    case Op::avg_pool:
-      return eval_pool(e, op == Op::max_pool);
-    case Op::global_avg_pool:
-      return eval_global_avg_pool(e);
-    case Op::softmax:
-    case Op::log_softmax:
-      return eval_softmax(e, op == Op::log_softmax);
-    case Op::lp_norm:
-      return eval_lp_norm(e);
-    case Op::layer_norm:
-    case Op::rms_norm:
-      return eval_layer_norm(e, op == Op::layer_norm);
-    case Op::instance_norm:
-    case Op::group_norm:
-      return eval_group_norm(e, op == Op::instance_norm);
-    case Op::batch_norm:
-      return eval_batch_norm(e);
-    case Op::attention:
-      return eval_attention(e);
-    case Op::concat:
-      return eval_concat(e);
-    case Op::split:
-      return eval_split(e);
-    case Op::transpose:
-      return eval_transpose(e);
-    case Op::reshape:
-      e.make().data = inputs[0]->data;
-      return true;
-    case Op::expand:
-      return eval_expand(e);
-    case Op::slice:
-      return eval_slice(e);
-    case Op::pad:
-      return eval_pad(e);
-    case Op::gather:
-      return eval_gather(e);
-    case Op::gather_elements:
-      return eval_gather_elements(e);
-    case Op::depth_to_space:
-      return eval_depth_to_space(e);
-    case Op::space_to_depth:
-      return eval_space_to_depth(e);
-    case Op::cumsum:
-      return eval_cumsum(e);
-    case Op::trilu:
-      return eval_trilu(e);
-    case Op::cast:
-      return eval_cast(e);
-    case Op::fill:
-      return eval_fill(e);
-    case Op::literal:
-      return eval_literal(e);
-    case Op::input:
-    case Op::weight:
-    case Op::opaque:
-    case Op::where:
-    case Op::equal:
-    case Op::less:
-    case Op::less_equal:
-    case Op::logical_and:
-    case Op::logical_or:
-    case Op::logical_not:
-    case Op::thresholded_relu:
-    case Op::mod:
-    case Op::arg_max:
-    case Op::arg_min:
-    case Op::recurrent:
-    case Op::gather_nd:
-    case Op::scatter_elements:
-    case Op::scatter_nd:
-    case Op::one_hot:
-      return false;
+#define RLGO_MEANING(name, meaning) \
+  case Op::name:                    \
+    return meaning;
+#include "core/rulegen/semantics/meaning_list.def"
+#undef RLGO_MEANING
     default:
       return eval_elementwise(e, op);
   }

@@ -168,18 +168,6 @@ TEST(LearnedSearch, ASecondRunKnowsWhatTheFirstTimed) {
   EXPECT_EQ(f.search().summary().known, known);
 }
 
-TEST(LearnedVerdict, SaysWhetherItBroughtTheResult) {
-  Result result;
-  result.candidates.resize(2);
-  EXPECT_EQ(learned_verdict(result), "");
-  result.learned = {.asked = true, .ended_by = "no time to time whole graphs"};
-  EXPECT_EQ(learned_verdict(result), "nothing was learned (no time to time whole graphs): as with --method search");
-  result.learned.seconds = 2;
-  EXPECT_NE(learned_verdict(result).find("--method search may find more"), std::string::npos);
-  result.candidates[0].by_learned = true;
-  EXPECT_NE(learned_verdict(result).find("the result is one of those"), std::string::npos);
-}
-
 TEST(GraphFeatures, OfTheUnmodifiedGraphThereAreNone) {
   Fixture f;
   const GraphFeatures features(f.model.graph, f.prices);

@@ -34,16 +34,16 @@ const rules::Trace kTrace{{0, 0}, {1, 0}, {0, 0}};
 size_t nodes(const graph::Graph& graph) { return graph.size(); }
 
 TEST(Replay, WholeTraceIsWhatSearchReplays) {
-  const Replay replay(chains(), rules(), kTrace);
-  const Replayed all = replay.prefix(3);
+  const rules::Script replay(chains(), rules(), kTrace);
+  const rules::Replayed all = replay.prefix(3);
   EXPECT_EQ(all.graph.hash(), rules::replay(chains(), rules(), kTrace).hash());
   EXPECT_EQ(nodes(all.graph), 3u);  // x, relu, add
   EXPECT_FALSE(all.replaced.empty());
 }
 
 TEST(Replay, WithoutAStepTheOthersAreMade) {
-  const Replay replay(chains(), rules(), kTrace);
-  const Replayed some = replay.run({true, false, true});
+  const rules::Script replay(chains(), rules(), kTrace);
+  const rules::Replayed some = replay.subset({true, false, true});
   EXPECT_EQ(nodes(some.graph), 5u);
   EXPECT_EQ(some.steps, (std::vector<size_t>{0, 2}));
   EXPECT_EQ(rules::replay(chains(), rules(), some.trace).hash(), some.graph.hash());
@@ -51,19 +51,19 @@ TEST(Replay, WithoutAStepTheOthersAreMade) {
 
 TEST(Replay, StepsThatAreMadeTogetherGoWithoutOneOfThem) {
   const rules::Trace together{{1, 0}, {0, -1}, {0, 0}};  // minus and twice at once, then twice
-  const Replay replay(chains(), rules(), together);
-  const Replayed all = replay.prefix(3);
+  const rules::Script replay(chains(), rules(), together);
+  const rules::Replayed all = replay.prefix(3);
   EXPECT_EQ(all.trace, together);
   EXPECT_EQ(all.graph.hash(), rules::replay(chains(), rules(), kTrace).hash());
-  const Replayed some = replay.run({false, true, true});
+  const rules::Replayed some = replay.subset({false, true, true});
   EXPECT_EQ(some.trace, (rules::Trace{{0, 0}, {0, 0}}));
   EXPECT_EQ(some.steps, (std::vector<size_t>{1, 2}));
   EXPECT_EQ(rules::replay(chains(), rules(), some.trace).hash(), some.graph.hash());
 }
 
 TEST(Repair, LeavesOutWhatIsRefused) {
-  const Replay replay(chains(), rules(), kTrace);
-  const auto has_minus = [](const Replayed& r) {
+  const rules::Script replay(chains(), rules(), kTrace);
+  const auto has_minus = [](const rules::Replayed& r) {
     return std::ranges::none_of(r.steps, [](size_t step) { return step == 1; });
   };
   const auto repaired = without_refused(replay, has_minus, 20, [] { return false; });
@@ -73,9 +73,9 @@ TEST(Repair, LeavesOutWhatIsRefused) {
 }
 
 TEST(Repair, EndsWhereItIsToldTo) {
-  const Replay replay(chains(), rules(), kTrace);
+  const rules::Script replay(chains(), rules(), kTrace);
   int asked = 0;
-  const auto refused = [&](const Replayed&) { return ++asked < 0; };
+  const auto refused = [&](const rules::Replayed&) { return ++asked < 0; };
   EXPECT_FALSE(without_refused(replay, refused, 20, [&] { return asked > 0; }));
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(minimal_refused(replay, refused, 20, [] { return true; }), (std::vector<size_t>{0, 1, 2}));
@@ -85,19 +85,19 @@ TEST(Repair, EndsWhereItIsToldTo) {
 TEST(Replay, LooksAtItsDeadlineBeforeEachStep) {
   int asked = 0;
   const Deadline second([&] { return ++asked > 2 ? 0.0 : 1.0; });
-  EXPECT_THROW(Replay(chains(), rules(), kTrace, second), Stopped);
+  EXPECT_THROW(rules::Script(chains(), rules(), kTrace, second), Stopped);
   EXPECT_EQ(asked, 3);
 }
 
 TEST(Repair, NothingIsLeftWhereAllIsRefused) {
-  const Replay replay(chains(), rules(), kTrace);
+  const rules::Script replay(chains(), rules(), kTrace);
   EXPECT_FALSE(without_refused(
-      replay, [](const Replayed& r) { return r.steps.empty(); }, 20, [] { return false; }));
+      replay, [](const rules::Replayed& r) { return r.steps.empty(); }, 20, [] { return false; }));
 }
 
 TEST(Repair, CounterexampleIsTheMatchedPart) {
   const TemporaryFolder folder("rlgo-test");
-  const Replay replay(chains(), rules(), kTrace);
+  const rules::Script replay(chains(), rules(), kTrace);
   write_counterexample(replay, {1}, "because", folder.path());
   const std::string text = read_file(folder.path() / "trace.txt");
   EXPECT_NE(text.find("because\nstep 2: minus\n"), std::string::npos) << text;

@@ -1,4 +1,4 @@
-#include "core/optimise/replay.h"
+#include "core/rules/script.h"
 
 #include <algorithm>
 #include <map>
@@ -8,12 +8,12 @@
 #include "core/base/error.h"
 #include "core/rules/together.h"
 
-namespace rlgo::optimise {
+namespace rlgo::rules {
 
 // One replay: the graph as it is now, and which of its nodes is which.
-class Replay::Walk {
+class Script::Walk {
  public:
-  Walk(const graph::Graph& graph, std::shared_ptr<const rules::RuleSet> rules, const Deadline& deadline)
+  Walk(const graph::Graph& graph, std::shared_ptr<const RuleSet> rules, const Deadline& deadline)
       : rules_(std::move(rules)),
         deadline_(deadline),
         index_(index_of(graph)),
@@ -22,7 +22,7 @@ class Replay::Walk {
     for (const auto id : graph.order()) keys_[id] = {-1, id};
   }
   size_t matches(int32_t rule) const { return index_.matches(rule).size(); }
-  const rules::Match& match(int32_t rule, int32_t location) const {
+  const Match& match(int32_t rule, int32_t location) const {
     return index_.matches(rule)[static_cast<size_t>(location)];
   }
   // What the match at `location` is known by later.
@@ -48,7 +48,7 @@ class Replay::Walk {
   };
   // Several as one edit. False where they make a cycle.
   bool apply(std::span<const Chosen> some) {
-    rules::Together edit(index_, trial_);
+    Together edit(index_, trial_);
     std::vector<std::pair<graph::NodeId, Chosen>> made;  // with the first id behind its nodes
     for (const Chosen& one : some) {
       if (edit.add(one.rule, one.location)) made.emplace_back(trial_.graph().id_bound(), one);
@@ -76,12 +76,12 @@ class Replay::Walk {
   }
 
  private:
-  rules::MatchIndex index_of(const graph::Graph& graph) const {
-    rules::MatchIndex index(rules_, graph, [this] { return deadline_.over(); });
+  MatchIndex index_of(const graph::Graph& graph) const {
+    MatchIndex index(rules_, graph, [this] { return deadline_.over(); });
     if (!index.complete()) deadline_.check();
     return index;
   }
-  bool is(const rules::Match& match, const Step& step) const {
+  bool is(const Match& match, const Step& step) const {
     if (match.nodes.size() != step.nodes.size()) return false;
     for (size_t k = 0; k < step.nodes.size(); ++k) {
       const Key key = keys_.at(match.nodes[k]);
@@ -92,7 +92,7 @@ class Replay::Walk {
     }
     return true;
   }
-  void note(const rules::Together::Replaced& replaced) {
+  void note(const Together::Replaced& replaced) {
     for (const auto& [from, to] : replaced) {
       auto stands = standing_.extract(from);
       if (from.node < original_bound_) out.replaced.emplace_back(from, to);
@@ -110,17 +110,16 @@ class Replay::Walk {
   Replayed out;
 
  private:
-  std::shared_ptr<const rules::RuleSet> rules_;
+  std::shared_ptr<const RuleSet> rules_;
   Deadline deadline_;
-  rules::MatchIndex index_;
+  MatchIndex index_;
   graph::Trial trial_;
   graph::NodeId original_bound_;
   std::map<graph::NodeId, Key> keys_;
   std::map<graph::Value, std::vector<size_t>> standing_;  // in out.replaced, by the new value
 };
 
-Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& rules, const rules::Trace& trace,
-               Deadline deadline)
+Script::Script(graph::Graph graph, const std::shared_ptr<const RuleSet>& rules, const Trace& trace, Deadline deadline)
     : graph_(std::move(graph)), deadline_(std::move(deadline)) {
   std::set<int32_t> used;
   for (const auto& step : trace) used.insert(step.rule);
@@ -137,13 +136,13 @@ Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& 
   for (size_t k = 0; k < trace.size();) {
     deadline_.check();
     std::vector<Walk::Chosen> chosen;
-    for (const auto& one : rules::made_together(trace, k)) {
-      const int32_t rule = number[one.rule], match = rules::match_of(one);
+    for (const auto& one : made_together(trace, k)) {
+      const int32_t rule = number[one.rule], match = match_of(one);
       const size_t step = k + chosen.size();
       if (static_cast<size_t>(match) >= walk.matches(rule))
         fail("trace, step {}: rule '{}' does not apply at location {}", step + 1, rules_->name(rule), match);
       steps_.push_back(walk.describe(rule, match));
-      steps_.back().together = rules::is_together(one);
+      steps_.back().together = is_together(one);
       chosen.push_back({rule, match, static_cast<int32_t>(step)});
     }
     if (!walk.apply(chosen)) fail("trace, step {}: rule '{}' makes a cycle", k + 1, rules_->name(chosen[0].rule));
@@ -151,14 +150,14 @@ Replay::Replay(graph::Graph graph, const std::shared_ptr<const rules::RuleSet>& 
   }
 }
 
-size_t Replay::end_of_together(size_t first) const {
+size_t Script::end_of_together(size_t first) const {
   size_t end = first + 1;
   while (end < steps_.size() && steps_[end].together) ++end;
   return end;
 }
 
 // Those of the first `end` steps with `keep` that fit.
-void Replay::go(Walk& walk, const std::vector<bool>& keep, size_t end) const {
+void Script::go(Walk& walk, const std::vector<bool>& keep, size_t end) const {
   for (size_t k = 0; k < end;) {
     deadline_.check();
     std::vector<Walk::Chosen> chosen;
@@ -171,7 +170,7 @@ void Replay::go(Walk& walk, const std::vector<bool>& keep, size_t end) const {
   }
 }
 
-Replayed Replay::run(const std::vector<bool>& keep) const {
+Replayed Script::subset(const std::vector<bool>& keep) const {
   RLGO_CHECK_EQ(keep.size(), steps_.size());
   if (steps_.empty()) return {graph_, {}, {}, {}};
   Walk walk(graph_, rules_, deadline_);
@@ -181,28 +180,34 @@ Replayed Replay::run(const std::vector<bool>& keep) const {
   return out;
 }
 
-Replayed Replay::prefix(size_t length) const {
+Replayed Script::prefix(size_t length) const {
   std::vector<bool> keep(steps_.size(), false);
   std::fill_n(keep.begin(), length, true);
-  return run(keep);
+  return subset(keep);
 }
 
-Replayed Replay::without(const std::set<std::string>& rules) const {
+Replayed Script::without(const std::set<std::string>& rules) const {
   std::vector<bool> keep(steps_.size());
   for (size_t k = 0; k < keep.size(); ++k) keep[k] = !rules.contains(rule_name(k));
-  return run(keep);
+  return subset(keep);
 }
 
-std::optional<Replay::Place> Replay::place(const std::vector<bool>& keep, size_t step) const {
+std::vector<bool> Script::kept(std::span<const size_t> steps) const {
+  std::vector<bool> keep(steps_.size(), false);
+  for (const size_t step : steps) keep[step] = true;
+  return keep;
+}
+
+std::optional<Script::Place> Script::place(std::span<const size_t> steps, size_t step) const {
   Walk walk(graph_, rules_, {});
-  go(walk, keep, step);
+  go(walk, kept(steps), step);
   const auto location = walk.find(steps_[step]);
   if (!location) return std::nullopt;
-  const rules::Match match = walk.match(steps_[step].rule, *location);
+  const Match match = walk.match(steps_[step].rule, *location);
   return Place{walk.finish().graph, match};
 }
 
-std::vector<bool> Replay::needed_by(size_t step) const {
+std::vector<bool> Script::needed_by(size_t step) const {
   std::vector<bool> keep(steps_.size(), false);
   keep[step] = true;
   for (size_t k = step + 1; k-- > 0;) {
@@ -214,4 +219,4 @@ std::vector<bool> Replay::needed_by(size_t step) const {
   return keep;
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::rules

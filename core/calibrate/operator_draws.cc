@@ -1,4 +1,4 @@
-#include "core/optimise/operator_draws.h"
+#include "core/calibrate/operator_draws.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/graph/editor.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using graph::Editor;
@@ -192,4 +192,4 @@ std::span<const OperatorDraw> operator_draws() {
   return kDraws;
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

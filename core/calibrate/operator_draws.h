@@ -7,11 +7,11 @@
 #include "core/base/rng.h"
 #include "core/graph/graph.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 // Draws sizes; the operator makes the graph's first output. One for each kind of operator (operator_kind), several for
 // matmul and elementwise.
 using OperatorDraw = std::function<graph::Graph(Rng& rng)>;
 std::span<const OperatorDraw> operator_draws();
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -11,7 +11,7 @@
 #include "core/optimise/benchmark.h"
 #include "core/report/json.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 struct SameOptions {
   // Zoo graphs or .onnx files; they take turns.
@@ -27,4 +27,4 @@ void declare(OptionSink& sink, SameOptions& options);
 report::Json bench_same(const SameOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
                         const std::function<void(const std::string&)>& say);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -1,4 +1,4 @@
-#include "core/optimise/profile_bench.h"
+#include "core/calibrate/profile_bench.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@
 #include "core/cost/profile_fields.h"
 #include "core/measure/group.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using cost::AnalyticOptions;
@@ -149,4 +149,4 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
           {"timed", std::move(timed)}};
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -9,7 +9,7 @@
 #include "core/cost/runtime.h"
 #include "core/report/json.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 struct VerifyBenchOptions {
   std::vector<std::string> graphs = {"resnet50", "bert"};  // zoo graphs or .onnx files
@@ -28,4 +28,4 @@ void declare(OptionSink& sink, VerifyBenchOptions& options);
 report::Json bench_verify(const VerifyBenchOptions& options, cost::Runtime& runtime,
                           const std::function<bool()>& should_stop, const std::function<void(const std::string&)>& say);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

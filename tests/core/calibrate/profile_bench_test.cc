@@ -1,4 +1,4 @@
-#include "core/optimise/profile_bench.h"
+#include "core/calibrate/profile_bench.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "core/cost/profile.h"
 #include "tests/core/optimise/fake_runtime.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using cost::AnalyticOptions;
@@ -50,7 +50,7 @@ TEST(OperatorSamples, FollowTheSeed) {
 }
 
 TEST(ProfileBench, FindsTheMachineThatMadeTheTimes) {
-  FormulaRuntime runtime(other_machine());
+  optimise::FormulaRuntime runtime(other_machine());
   const TemporaryFolder folder("rlgo-test");
   ProfileBenchOptions options;
   options.drawn = 12;
@@ -70,7 +70,7 @@ TEST(ProfileBench, FindsTheMachineThatMadeTheTimes) {
 }
 
 TEST(ProfileBench, HoldsBackEveryFourthOfAKind) {
-  FormulaRuntime runtime((AnalyticOptions()));
+  optimise::FormulaRuntime runtime((AnalyticOptions()));
   const auto kinds = operator_samples(8, 0);
   const auto timed = time_operators(kinds, runtime, 1e9, never);
   size_t of_kind = 0, held_out = 0;
@@ -83,7 +83,7 @@ TEST(ProfileBench, HoldsBackEveryFourthOfAKind) {
 }
 
 TEST(ProfileBench, SaysThatTooFewWereTimed) {
-  FormulaRuntime runtime((AnalyticOptions()));
+  optimise::FormulaRuntime runtime((AnalyticOptions()));
   ProfileBenchOptions none;
   none.seconds = 0;
   try {
@@ -95,4 +95,4 @@ TEST(ProfileBench, SaysThatTooFewWereTimed) {
 }
 
 }  // namespace
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -1,4 +1,4 @@
-#include "core/optimise/kernel_bench.h"
+#include "core/calibrate/kernel_bench.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "core/onnx/onnx.h"
 #include "tests/core/optimise/fake_runtime.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using testing::HasSubstr;
@@ -31,7 +31,7 @@ cost::AnalyticOptions even_machine() {
 }
 
 report::Json bench(const KernelBenchOptions& options) {
-  FormulaRuntime runtime(even_machine());
+  optimise::FormulaRuntime runtime(even_machine());
   return bench_kernels(options, runtime, never, silent);
 }
 
@@ -69,9 +69,9 @@ TEST(KernelBench, TakesChosenOperatorsAndRefusesUnknownOnes) {
 }
 
 // A file with an operator that rlgo does not know; the runtime states where its time goes.
-class ProfiledRuntime : public FormulaRuntime {
+class ProfiledRuntime : public optimise::FormulaRuntime {
  public:
-  ProfiledRuntime() : FormulaRuntime(even_machine()) {}
+  ProfiledRuntime() : optimise::FormulaRuntime(even_machine()) {}
   std::vector<cost::OperatorTime> operator_times(const cost::RunnableModel&) override {
     return {{"", "Relu", 30}, {"", "Det", 10}};
   }
@@ -143,9 +143,9 @@ TEST(KernelBench, NamesWhatTheRuntimeDoesNotRun) {
 }
 
 // Times of the same operator differ by half.
-class BusyRuntime : public FakeRuntime {
+class BusyRuntime : public optimise::FakeRuntime {
  public:
-  BusyRuntime() : FakeRuntime("busy 1.0") {}
+  BusyRuntime() : optimise::FakeRuntime("busy 1.0") {}
   cost::MeasuredCosts measure() override {
     cost::MeasuredCosts out;
     out.table = std::make_shared<cost::TableCost>(cost::TableOrigin{"busy", "paper", 1},
@@ -170,4 +170,4 @@ TEST(KernelBench, RefusesAMachineThatIsTooBusy) {
 }
 
 }  // namespace
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/base/options.h"
+#include "core/calibrate/operator_samples.h"
 #include "core/cost/profile_fit.h"
 #include "core/cost/runtime.h"
-#include "core/optimise/operator_samples.h"
 #include "core/report/json.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 struct ProfileBenchOptions {
   double seconds = 60;        // of timing operators
@@ -51,4 +51,4 @@ report::Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& ru
                            const std::function<bool()>& should_stop,
                            const std::function<void(const std::string&)>& say);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

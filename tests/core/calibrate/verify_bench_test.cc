@@ -1,4 +1,4 @@
-#include "core/optimise/verify_bench.h"
+#include "core/calibrate/verify_bench.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "tests/core/optimise/fake_runtime.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using testing::HasSubstr;
@@ -17,9 +17,9 @@ bool never() { return false; }
 void silent(const std::string&) {}
 
 // Answers these times of a run in turn, us, where the graph is one in double precision; an error where one is 0.
-class TimesRuntime : public FakeRuntime {
+class TimesRuntime : public optimise::FakeRuntime {
  public:
-  explicit TimesRuntime(std::vector<double> us) : FakeRuntime("times 1.0"), us_(std::move(us)) {}
+  explicit TimesRuntime(std::vector<double> us) : optimise::FakeRuntime("times 1.0"), us_(std::move(us)) {}
   bool reads_files() const override { return false; }
   int threads() const override { return 2; }
   cost::Comparison compare(std::span<const cost::RunnableModel> models, const cost::CompareOptions&) override {
@@ -77,4 +77,4 @@ TEST(VerifyBench, RefusesAMachineThatIsTooBusy) {
 }
 
 }  // namespace
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -1,4 +1,4 @@
-#include "core/optimise/group_bench.h"
+#include "core/calibrate/group_bench.h"
 
 #include <filesystem>
 #include <memory>
@@ -15,7 +15,7 @@
 #include "core/rules/rule_choice.h"
 #include "core/search/search.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using report::Json;
@@ -54,7 +54,7 @@ Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, cons
     const auto costs = runtime.measure();
     const auto groups = std::dynamic_pointer_cast<measure::GroupCost>(costs.model);
     if (!groups) fail_usage("bench groups: --target {} prices operators one by one; it has no groups", runtime.name());
-    const LoadedModel model = load_model({.graph = name}, true);
+    const optimise::LoadedModel model = optimise::load_model({.graph = name}, true);
     const std::string model_name = std::filesystem::path(name).stem();
     const Stopwatch watch;
     const auto left = [&] { return should_stop() ? 0.0 : options.seconds - watch.seconds(); };
@@ -86,4 +86,4 @@ Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, cons
   return {{"graphs", std::move(rows)}, {"out", options.out}};
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

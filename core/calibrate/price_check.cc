@@ -1,4 +1,4 @@
-#include "core/optimise/price_check.h"
+#include "core/calibrate/price_check.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using graph::Graph;
@@ -42,7 +42,7 @@ std::vector<Graph> random_variants(const Graph& graph, const std::shared_ptr<con
 
 }  // namespace
 
-Json check_prices(const std::string& name, const LoadedModel& model, const Prices& prices,
+Json check_prices(const std::string& name, const optimise::LoadedModel& model, const optimise::Prices& prices,
                   const std::shared_ptr<const rules::RuleSet>& rules, const PriceCheckOptions& options,
                   const std::function<void(const std::string&)>& say) {
   const auto& runtime = prices.runtime;
@@ -58,7 +58,7 @@ Json check_prices(const std::string& name, const LoadedModel& model, const Price
   std::vector<cost::RunnableModel> models;
   for (const Graph* graph : all) {
     models.push_back({graph, folder.path() / fmt::format("{}.onnx", models.size())});
-    export_model(model, *graph, models.back().file);
+    optimise::export_model(model, *graph, models.back().file);
   }
   const auto times = runtime->compare(models, {.repeats = options.repeats});
   if (!times.error.empty()) fail("{}: not timed under {}: {}", name, runtime->name(), times.error);
@@ -95,4 +95,4 @@ Json check_prices(const std::string& name, const LoadedModel& model, const Price
           {"rank_correlation", correlated ? Json(by_rank) : Json()}};
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

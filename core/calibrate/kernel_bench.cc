@@ -1,4 +1,4 @@
-#include "core/optimise/kernel_bench.h"
+#include "core/calibrate/kernel_bench.h"
 
 #include <algorithm>
 #include <map>
@@ -15,15 +15,15 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/calibrate/operator_samples.h"
 #include "core/cost/kept.h"
 #include "core/graph/editor.h"
 #include "core/measure/group.h"
 #include "core/optimise/kernel_tables.h"
 #include "core/optimise/model.h"
-#include "core/optimise/operator_samples.h"
 #include "core/zoo/zoo.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using graph::Graph;
@@ -68,10 +68,10 @@ struct Corpus {
 };
 
 // Every model counts alike.
-void profile(const LoadedModel& model, const std::string& file, cost::Runtime& runtime, Corpus& out) {
+void profile(const optimise::LoadedModel& model, const std::string& file, cost::Runtime& runtime, Corpus& out) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return;
-  runtime.set_input_shapes(run_shapes(model));
+  runtime.set_input_shapes(optimise::run_shapes(model));
   const auto kept = cost::kept_operators(model.graph, runtime.operator_times({&model.graph, file}));
   runtime.set_input_shapes({});
   if (!kept.timed) return;
@@ -84,7 +84,7 @@ Corpus read_corpus(const std::vector<std::string>& graphs, cost::Runtime& runtim
   Corpus out;
   std::unordered_map<std::string, size_t> places;
   for (size_t m = 0; m < graphs.size(); ++m) {
-    const LoadedModel model = load_model({.graph = graphs[m]}, true, should_stop);
+    const optimise::LoadedModel model = optimise::load_model({.graph = graphs[m]}, true, should_stop);
     profile(model, graphs[m], runtime, out);
     for (const NodeId id : model.graph.order()) {
       const Node& node = model.graph.node(id);
@@ -387,4 +387,4 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
           {"opaque_share", corpus.profiled > 0 ? Json(corpus.opaque_share) : Json()}};
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -1,4 +1,4 @@
-#include "core/optimise/operator_samples.h"
+#include "core/calibrate/operator_samples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,14 +6,14 @@
 #include <unordered_set>
 
 #include "core/base/rng.h"
+#include "core/calibrate/operator_draws.h"
 #include "core/cost/analytic.h"
 #include "core/measure/group.h"
 #include "core/ops/moves.h"
 #include "core/ops/windows.h"
-#include "core/optimise/operator_draws.h"
 #include "core/zoo/zoo.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using graph::Graph;
@@ -114,4 +114,4 @@ const cost::Measured* find_time(const cost::TableCost& table, const Graph& graph
   return group != nullptr ? group : table.find(cost::signature(graph, id));
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -1,4 +1,4 @@
-#include "core/optimise/verify_bench.h"
+#include "core/calibrate/verify_bench.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "core/verify/agreement.h"
 #include "core/verify/double_graph.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 using graph::Graph;
@@ -123,9 +123,9 @@ Json bench_verify(const VerifyBenchOptions& options, cost::Runtime& runtime, con
   Json models = Json::array(), refused = Json::array();
   for (const auto& name : options.graphs) {
     if (should_stop()) fail("stopped by a signal; {} of {} models were timed", models.size(), options.graphs.size());
-    ModelOptions wanted;
+    optimise::ModelOptions wanted;
     wanted.graph = name;
-    const LoadedModel model = load_model(wanted, true, should_stop);
+    const optimise::LoadedModel model = optimise::load_model(wanted, true, should_stop);
     try {
       const Times t = times_of(name, model.graph, runtime, static_cast<int>(options.rounds));
       say(fmt::format(
@@ -142,4 +142,4 @@ Json bench_verify(const VerifyBenchOptions& options, cost::Runtime& runtime, con
   return {{"models", std::move(models)}, {"refused", std::move(refused)}};
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -12,7 +12,7 @@
 #include "core/report/json.h"
 #include "core/rules/rules.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 struct PriceCheckOptions {
   int variants = 8;   // graphs that random rewriting makes of the model
@@ -22,8 +22,8 @@ struct PriceCheckOptions {
 // Measures the model's groups, and compares their sum with the time of the whole model, and the same for variants of
 // it. `prices`: of groups. Reports lines for people; returns a member of "graphs" of the document "rlgo.bench/1".
 // Throws Error where a whole model cannot be timed.
-report::Json check_prices(const std::string& name, const LoadedModel& model, const Prices& prices,
+report::Json check_prices(const std::string& name, const optimise::LoadedModel& model, const optimise::Prices& prices,
                           const std::shared_ptr<const rules::RuleSet>& rules, const PriceCheckOptions& options,
                           const std::function<void(const std::string&)>& say);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -8,7 +8,7 @@
 #include "core/cost/table.h"
 #include "core/graph/graph.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 // An operator alone in a graph of its own, with inputs of real shapes and synthetic weights.
 struct OperatorSample {
@@ -33,4 +33,4 @@ std::vector<OperatorKind> operator_samples(int drawn, uint64_t seed);
 // operators name it differently.
 const cost::Measured* find_time(const cost::TableCost& table, const graph::Graph& graph, graph::NodeId id);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -9,7 +9,7 @@
 #include "core/cost/runtime.h"
 #include "core/report/json.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 struct KernelBenchOptions {
   std::vector<std::string> graphs;     // zoo graphs or .onnx files; none: all graphs of the zoo but toys
@@ -54,4 +54,4 @@ report::Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& run
                            const std::function<bool()>& should_stop,
                            const std::function<void(const std::string&)>& say);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

@@ -10,7 +10,7 @@
 #include "core/cost/runtime.h"
 #include "core/report/json.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 struct GroupBenchOptions {
   std::vector<std::string> graphs;  // zoo graphs or .onnx files
@@ -28,4 +28,4 @@ void declare(OptionSink& sink, GroupBenchOptions& options);
 report::Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime,
                           const std::function<bool()>& should_stop, const std::function<void(const std::string&)>& say);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate
