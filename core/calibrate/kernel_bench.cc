@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -16,6 +15,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/calibrate/kernel_tables.h"
 #include "core/calibrate/operator_samples.h"
 #include "core/cost/kept.h"
 #include "core/graph/editor.h"
@@ -34,9 +34,7 @@ using report::Json;
 using Say = std::function<void(const std::string&)>;
 
 constexpr size_t kAtOnce = 32;  // operators in one request, between two looks at the clock
-constexpr double kMostSpread = 0.10;
 constexpr int kReferences = 5;  // of each kind, so that one slow moment is no machine that is too busy
-constexpr size_t kListed = 20;
 
 // An operator alone, and how often each model has it.
 struct Sample {
@@ -44,6 +42,7 @@ struct Sample {
   Graph graph;
   NodeId id;
   std::map<size_t, double> in_models;
+  bool asked = false;            // the runtime was asked for its time
   double us = 0, spread_us = 0;  // 0: not timed
 };
 
@@ -126,14 +125,40 @@ class Timer {
     for (const Sample* one : samples) prices_.model->op_us(one->graph, one->id);
     if (together) prices_.model->flush();
     for (Sample* one : samples) {
+      one->asked = true;
       const auto* found = find_time(*prices_.table, one->graph, one->id);
       if (found != nullptr) one->us = found->us, one->spread_us = found->spread_us;
     }
+  }
+  std::map<std::string, int> failures() const {
+    return prices_.failures ? prices_.failures() : std::map<std::string, int>();
   }
 
  private:
   cost::MeasuredCosts prices_;
 };
+
+// What the runtime was asked to time and does not run alone: shapes by operator, and why.
+struct Refused {
+  std::map<std::string, int> operators, reasons;
+};
+
+Refused refused(const std::vector<Sample>& samples, const Timer& timer) {
+  Refused out;
+  for (const Sample& one : samples) out.operators[one.op] += one.asked && one.us <= 0;
+  std::erase_if(out.operators, [](const auto& of) { return of.second == 0; });
+  if (!out.operators.empty()) out.reasons = timer.failures();
+  return out;
+}
+
+std::string to_text(const Refused& refused) {
+  if (refused.operators.empty()) return "";
+  std::vector<std::string> operators, reasons;
+  for (const auto& [op, count] : refused.operators) operators.push_back(fmt::format("{} ({})", op, count));
+  for (const auto& [reason, count] : refused.reasons) reasons.push_back(fmt::format("{} x {}", count, reason));
+  return fmt::format("Left out, since the runtime does not run them alone (shapes): {}. Why: {}.\n",
+                     join(operators, ", "), join(reasons, "; "));
+}
 
 Sample reference(const std::string& name, const ops::Shape& shape, int64_t columns) {
   graph::Editor editor("reference");
@@ -193,13 +218,33 @@ MachineSpeed machine_speed(Timer& timer, int64_t first_row) {
   return out;
 }
 
-void refuse_busy(const MachineSpeed& speed) {
-  if (speed.spread > kMostSpread) {
+void refuse_busy(const MachineSpeed& speed, double most) {
+  if (speed.spread > most) {
     fail(
         "bench kernels: this machine is too busy to time kernels: times of the same operator spread by {:.0f} %, "
-        "{:.0f} % are allowed; end what else runs and try again",
-        100 * speed.spread, 100 * kMostSpread);
+        "{:.0f} % are allowed; end what else runs and try again, or allow more (--spread)",
+        100 * speed.spread, 100 * most);
   }
+}
+
+// Elements alone take no arithmetic that a good kernel waits for.
+double waited_flops(const Sample& one) {
+  return one.op == "matmul" || one.op.starts_with("conv") ? one.graph.node(one.id).info->work.flops : 0;
+}
+
+// By their part of the models' time, at the machine's own speed: what the seconds do not reach matters least.
+void heaviest_first(std::vector<Sample>& samples, size_t models, const MachineSpeed& speed) {
+  const auto us = [&](const Sample& one) {
+    return speed.us(one.graph.node(one.id).info->work.bytes, waited_flops(one));
+  };
+  std::vector<double> model_us(models, 0);
+  for (const Sample& one : samples)
+    for (const auto& [m, count] : one.in_models) model_us[m] += count * us(one);
+  std::ranges::stable_sort(samples, std::greater{}, [&](const Sample& one) {
+    double share = 0;
+    for (const auto& [m, count] : one.in_models) share += count * us(one) / model_us[m];
+    return share;
+  });
 }
 
 std::vector<KernelTime> kernel_times(const std::vector<Sample>& samples, size_t models, const MachineSpeed& speed) {
@@ -212,8 +257,7 @@ std::vector<KernelTime> kernel_times(const std::vector<Sample>& samples, size_t 
     if (one.us <= 0) continue;
     const auto& work = one.graph.node(one.id).info->work;
     KernelTime time{one.op, one.signature, one.us, element_count(one.graph, one.id), work.bytes};
-    // Element by element the arithmetic is not what a good kernel waits for.
-    time.flops = one.op == "matmul" || one.op.starts_with("conv") ? work.flops : 0;
+    time.flops = waited_flops(one);
     for (const auto& [m, count] : one.in_models)
       time.share += count * one.us / model_us[m] / static_cast<double>(counted_models);
     time.machine_us = speed.us(time.bytes, time.flops);
@@ -221,56 +265,6 @@ std::vector<KernelTime> kernel_times(const std::vector<Sample>& samples, size_t 
   }
   std::ranges::sort(out, {}, [](const KernelTime& t) { return std::pair(-t.share, t.signature); });
   return out;
-}
-
-std::string operator_table(const std::vector<KernelTime>& times) {
-  std::map<std::string, std::vector<const KernelTime*>> by_op;
-  for (const auto& one : times) by_op[one.op].push_back(&one);
-  struct Row {
-    double slowdown;
-    std::string text;
-  };
-  std::vector<Row> rows;
-  for (const auto& [op, of] : by_op) {
-    std::vector<double> slow, per_element, gflops;
-    double share = 0;
-    for (const KernelTime* one : of) {
-      slow.push_back(one->slowdown());
-      per_element.push_back(1e3 * one->us / one->elements);
-      if (one->flops > 0) gflops.push_back(one->flops / one->us / 1e3);
-      share += one->share;
-    }
-    rows.push_back({median(slow),
-                    fmt::format("| {} | {} | {:.1f} % | {:.2f} | {} | {:.1f}, {:.1f} |\n", op, of.size(), 100 * share,
-                                median(per_element), gflops.empty() ? "" : fmt::format("{:.0f}", median(gflops)),
-                                median(slow), *std::ranges::max_element(slow))});
-  }
-  std::ranges::stable_sort(rows, std::greater{}, &Row::slowdown);
-  std::string text =
-      "| operator | shapes | fraction of time | ns an element | GFLOP/s | times the machine's own: median, slowest |\n"
-      "|---|---|---|---|---|---|\n";
-  for (const auto& row : rows) text += row.text;
-  return text;
-}
-
-std::string slow_table(const std::vector<KernelTime>& times, double slow) {
-  std::vector<const KernelTime*> listed;
-  for (const auto& one : times)
-    if (one.slowdown() >= slow) listed.push_back(&one);
-  const auto lost = [](const KernelTime* t) { return t->share * (1 - 1 / t->slowdown()); };
-  std::ranges::stable_sort(listed, std::greater{}, lost);
-  const double share = std::accumulate(listed.begin(), listed.end(), 0.0,
-                                       [](double sum, const KernelTime* t) { return sum + t->share; });
-  std::string text = fmt::format("{} at least {} times as long as the machine needs: {:.1f} % of the models' time.\n",
-                                 listed.size() == 1 ? "1 kernel takes" : fmt::format("{} kernels take", listed.size()),
-                                 slow, 100 * share);
-  if (listed.empty()) return text;
-  if (listed.size() > kListed) listed.resize(kListed);
-  text += "\n| kernel | us | the machine's own | fraction of time |\n|---|---|---|---|\n";
-  for (const KernelTime* one : listed)
-    text += fmt::format("| `{}` | {:.1f} | {:.1f} | {:.2f} % |\n", one->signature, one->us, one->machine_us,
-                        100 * one->share);
-  return text;
 }
 
 // A line of an operator that rlgo does not know has its type and its share alone.
@@ -335,6 +329,8 @@ void declare(OptionSink& o, KernelBenchOptions& options) {
   o.texts("operators", options.operators, "only these, by rlgo's names, separated by commas; none: all");
   o.number("seconds", options.seconds, 1, 86400, "of timing operators, s");
   o.number("slow", options.slow, 1, 1e6, "kernels that take so many times what the machine needs are listed");
+  o.number("spread", options.spread, 0, 1,
+           "relative spread of reference times from which on the machine counts as too busy");
   o.text("csv", options.csv, "file for a line of each kernel");
   o.text("page", options.page, "file for the tables in Markdown");
 }
@@ -347,24 +343,28 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
   Corpus corpus = read_corpus(graphs, runtime, should_stop);
   keep_operators(corpus.samples, options.operators);
   Timer timer(runtime);
-  const MachineSpeed speed = machine_speed(timer, 0);
-  refuse_busy(speed);
-  std::ranges::stable_sort(corpus.samples, std::greater{}, [](const Sample& one) { return one.in_models.size(); });
+  MachineSpeed speed = machine_speed(timer, 0);
+  refuse_busy(speed, options.spread);
+  heaviest_first(corpus.samples, graphs.size(), speed);
   const Stopwatch watch;
   std::vector<Sample*> left;
   for (Sample& one : corpus.samples) left.push_back(&one);
   for (size_t k = 0; k < left.size() && watch.seconds() < options.seconds && !should_stop(); k += kAtOnce)
     timer.time(std::span(left).subspan(k, std::min(kAtOnce, left.size() - k)));
   if (should_stop()) fail("stopped by a signal; nothing was written");
-  refuse_busy(machine_speed(timer, kReferences));
+  const MachineSpeed after = machine_speed(timer, kReferences);
+  refuse_busy(after, options.spread);
+  speed.spread = std::max(speed.spread, after.spread);
   const auto times = kernel_times(corpus.samples, graphs.size(), speed);
   std::string text = fmt::format(
       "{} on {}, {}: {} of {} kernels of {} timed, each alone. The machine's own: a matrix product of 1024 x 1024 x "
-      "1024 at {:.0f} GFLOP/s, Relu at {:.1f} to {:.1f} GB/s, {:.1f} us at least.\n",
+      "1024 at {:.0f} GFLOP/s, Relu at {:.1f} to {:.1f} GB/s, {:.1f} us at least; times of the same spread by {:.0f} "
+      "%.\n",
       runtime.name(), runtime.device(), counted(runtime.threads(), "thread"), times.size(), corpus.samples.size(),
       counted(graphs.size(), "model"), speed.gflops, speed.gbytes_per_s.back().second,
-      speed.gbytes_per_s.front().second, speed.least_us);
-  text += opaque_text(corpus);
+      speed.gbytes_per_s.front().second, speed.least_us, 100 * speed.spread);
+  const Refused left_out = refused(corpus.samples, timer);
+  text += to_text(left_out) + opaque_text(corpus);
   text += "\n" + operator_table(times) + "\n" + slow_table(times, options.slow);
   say(text);
   if (!options.csv.empty()) atomic_write(options.csv, csv_text(times, corpus));
@@ -372,6 +372,8 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
   return {{"reference", {{"gflops", speed.gflops}, {"least_us", speed.least_us}, {"spread", speed.spread}}},
           {"kernels", to_json(times)},
           {"not_timed", corpus.samples.size() - times.size()},
+          {"refused", left_out.operators},
+          {"refused_because", left_out.reasons},
           {"opaque", corpus.opaque},
           {"opaque_share", corpus.profiled > 0 ? Json(corpus.opaque_share) : Json()}};
 }

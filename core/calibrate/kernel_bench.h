@@ -16,10 +16,11 @@ struct KernelBenchOptions {
   std::vector<std::string> operators;  // rlgo's or ONNX's names; none: all
   double seconds = 60;                 // of timing operators
   double slow = 4;                     // operators that take so many times what the machine needs are listed, >= 1
+  double spread = 0.1;                 // of reference times, in [0, 1]: with more the machine is too busy to time
   std::string csv;                     // file for a line of each operator and shape; "": none
   std::string page;                    // file for the tables in Markdown; "": none
 };
-// Options graphs, operators, seconds, slow, csv, page.
+// Options graphs, operators, seconds, slow, spread, csv, page.
 void declare(OptionSink& sink, KernelBenchOptions& options);
 
 // One operator with its attributes and shapes, as it stands in the models.
@@ -45,10 +46,10 @@ struct MachineSpeed {
   double us(double bytes, double flops) const;
 };
 
-// Times what is different in the models, the most frequent first, until `seconds` have passed; states a table of
-// operators, slowest for the machine first, and one of single slow kernels by the time that they lose. Members of
+// Times what is different in the models, the heaviest first, until `seconds` have passed; states a table of operators,
+// one of single slow kernels (kernel_tables.h), and which operators the runtime does not run alone. Members of
 // "rlgo.bench-kernels/1". Throws UsageError for an operator that no model has, Error where a graph cannot be read, a
-// file cannot be written, or the machine is too busy: the reference times spread by more than 10 %.
+// file cannot be written, or the machine is too busy: the reference times spread by more than `spread`.
 report::Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime,
                            const std::function<bool()>& should_stop,
                            const std::function<void(const std::string&)>& say);

@@ -118,6 +118,8 @@ struct MeasuredCosts {
   std::function<void()> refresh = {};
   // What the same operators are predicted to take, by a model that learned from others; null where there is none.
   std::shared_ptr<CostModel> predicted = {};
+  // Why operators have no time, as the runtime states it, with their number; null where all have one.
+  std::function<std::map<std::string, int>()> failures = {};
   std::string learned_on = {};  // the processors whose times it learned from: "AMD EPYC"
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/evaluate/exponential.h"
 #include "core/evaluate/loops.h"
 
 namespace rlgo::evaluate {
@@ -63,6 +64,25 @@ Tensors exponential_unit(const Call& call, double factor, double inner, double o
   });
 }
 
+using Many = void (*)(const double* from, int64_t count, double* to);
+// Functions that have a form for many doubles at once; null: one by one.
+constexpr Many many_of(ops::Op op) {
+  return op == ops::Op::sigmoid ? sigmoids : op == ops::Op::exp ? exponentials : nullptr;
+}
+
+// f of each float of the first input; of doubles `many` at once where there is such a form.
+template <typename F>
+Tensors unary_at_once(const Call& call, Many many, F f) {
+  const Tensor& x = call.in[0];
+  if (many == nullptr || x.dtype() != ops::DType::f64) return unary(call, f);
+  Tensor out = call.output();
+  const double* from = x.data<double>();
+  double* to = out.data<double>();
+  parallel(call.run, x.elements(), kPiece,
+           [=](int64_t begin, int64_t end) { many(from + begin, end - begin, to + begin); });
+  return {out};
+}
+
 template <typename T, typename F>
 void map_in_place(Tensor& x, const Run& run, F f) {
   map(run, x.data<T>(), x.data<T>(), x.elements(), f);
@@ -82,9 +102,9 @@ void activate(Tensor& x, std::string_view act, const Run& run) {
   });
 }
 
-#define RLGO_FUNCTION(name, onnx, since, writer, work, value)       \
-  Tensors name##_kernel(const Call& call) {                         \
-    return unary(call, []<typename T>(T x) -> T { return value; }); \
+#define RLGO_FUNCTION(name, onnx, since, writer, work, value)                                       \
+  Tensors name##_kernel(const Call& call) {                                                         \
+    return unary_at_once(call, many_of(ops::Op::name), []<typename T>(T x) -> T { return value; }); \
   }
 #include "core/ops/functions.def"
 #undef RLGO_FUNCTION

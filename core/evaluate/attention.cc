@@ -89,9 +89,14 @@ Tensors attention_kernel(const Call& call) {
           }
         };
         std::ranges::fill(scores, T(0));
-        const Product<T> first{
-            rows, keys,          of_q.features, q.data<T>() + of_q.at(b, h), of_q.row_step, 1, turned, nullptr,
-            0,    scores.data(), keys};
+        const Product<T> first{.rows = rows,
+                               .columns = keys,
+                               .depth = of_q.features,
+                               .a = q.data<T>() + of_q.at(b, h),
+                               .a_row = of_q.row_step,
+                               .pack_b = turned,
+                               .c = scores.data(),
+                               .c_row = keys};
         multiply<T>({&first, 1}, call.run);
         parallel(call.run, rows, std::max<int64_t>(1, kPiece / 16 / keys), [&](int64_t begin, int64_t end) {
           std::vector<double> line(static_cast<size_t>(keys));
@@ -102,17 +107,16 @@ Tensors attention_kernel(const Call& call) {
             std::ranges::transform(line, score, [](double one) { return static_cast<T>(one); });
           }
         });
-        const Product<T> second{rows,
-                                of_v.features,
-                                keys,
-                                scores.data(),
-                                keys,
-                                1,
-                                pack_matrix(value, of_v.row_step, of_v.features),
-                                value,
-                                of_v.row_step,
-                                out.data<T>() + of_out.at(b, h),
-                                of_out.row_step};
+        const Product<T> second{.rows = rows,
+                                .columns = of_v.features,
+                                .depth = keys,
+                                .a = scores.data(),
+                                .a_row = keys,
+                                .pack_b = pack_matrix<T>(value, of_v.row_step, of_v.features),
+                                .b = value,
+                                .b_row = of_v.row_step,
+                                .c = out.data<T>() + of_out.at(b, h),
+                                .c_row = of_out.row_step};
         multiply<T>({&second, 1}, call.run);
       }
     }

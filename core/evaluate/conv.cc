@@ -100,19 +100,21 @@ bool reads_in_place(const Windows& w) {
 }
 
 template <typename T>
-void by_products(const Call& call, const Windows& w, const Channels& ch, const T* x, const T* weight, T* out) {
+void by_products(const Call& call, const Windows& w, const Channels& ch, const T* x, const Tensor& weight, T* out) {
   std::vector<Product<T>> products;
   const int64_t depth = ch.in * w.window(), plane = w.out_plane();
   for (int64_t p = 0; p < ch.batch * ch.group; ++p) {
     const T* image = x + p * ch.in * w.in_plane();
-    Product<T> product{.rows = ch.out,
-                       .columns = plane,
-                       .depth = depth,
-                       .a = weight + p % ch.group * ch.out * depth,
-                       .a_row = depth,
-                       .pack_b = pack_windows(w, image)};
+    Product<T> product{
+        .rows = ch.out, .columns = plane, .depth = depth, .a_row = depth, .pack_b = pack_windows(w, image)};
+    const int64_t first = p % ch.group * ch.out * depth;
+    if (weight.dtype() == dtype_of<T>()) {
+      product.a = weight.data<T>() + first;
+    } else {
+      product.narrow_a = weight.data<float>() + first;
+    }
     if (reads_in_place(w)) {
-      product.pack_b = pack_matrix(image, plane, plane);
+      product.pack_b = pack_matrix<T>(image, plane, plane);
       product.b = image;
       product.b_row = plane;
     }
@@ -166,14 +168,15 @@ void convolve(const Call& call, const Tensor& x, const Tensor& weight, Tensor& o
   const Windows w = windows_of(call);
   const auto ch = channels_of(x, out, call.attrs().i(Attr::group));
   set_bias<T>(call, out, w.out_plane());
-  if (ch.out >= 4) return by_products(call, w, ch, x.data<T>(), weight.data<T>(), out.data<T>());
+  if (ch.out >= 4) return by_products(call, w, ch, x.data<T>(), weight, out.data<T>());
+  const Tensor factors = cast(weight, out.dtype(), call.run);
   const int64_t rows = w.out[0] * w.out[1], work = std::max<int64_t>(1, w.out[2] * w.window() * ch.in);
   parallel(call.run, out.shape()[0] * out.shape()[1] * rows, std::max<int64_t>(1, (1 << 17) / work),
            [&](int64_t begin, int64_t end) {
              for (int64_t r = begin; r < end; ++r) {
                const int64_t p = r / rows, o0 = r % rows / w.out[1], o1 = r % w.out[1];
                add_row(w, ch.in, x.data<T>() + p / ch.out * ch.in * w.in_plane(),
-                       weight.data<T>() + p % (ch.group * ch.out) * ch.in * w.window(), o0, o1,
+                       factors.data<T>() + p % (ch.group * ch.out) * ch.in * w.window(), o0, o1,
                        out.data<T>() + r * w.out[2]);
              }
            });
@@ -232,9 +235,17 @@ void transpose_group(const Run& run, const Windows& w, const Channels& ch, const
   for (int64_t first = 0; first < ch.out; first += at_once) {
     const int64_t count = std::min(at_once, ch.out - first);
     std::ranges::fill(columns, T(0));
-    const Product<T> product{
-        count * window, pixels,         ch.in, weight + first * window, 1, row, pack_matrix(x, pixels, pixels), x,
-        pixels,         columns.data(), pixels};
+    const Product<T> product{.rows = count * window,
+                             .columns = pixels,
+                             .depth = ch.in,
+                             .a = weight + first * window,
+                             .a_row = 1,
+                             .a_column = row,
+                             .pack_b = pack_matrix<T>(x, pixels, pixels),
+                             .b = x,
+                             .b_row = pixels,
+                             .c = columns.data(),
+                             .c_row = pixels};
     multiply<T>(std::span(&product, 1), run);
     each_row(run, w, count, w.out[2] * window, [&](int64_t c, int64_t r) {
       gather_row(w, r / w.in[1], r % w.in[1], target(first + c, r),
@@ -250,21 +261,24 @@ void convolve_transposed(const Call& call, const Tensor& x, const Tensor& weight
   const auto ch = channels_of(x, out, call.attrs().i(Attr::group));
   set_bias<T>(call, out, w.in_plane());
   if (x.elements() == 0) return;
+  const Tensor factors = cast(weight, out.dtype(), call.run);
   for (int64_t p = 0; p < ch.batch * ch.group; ++p) {
     transpose_group(call.run, w, ch, x.data<T>() + p * ch.in * w.out_plane(),
-                    weight.data<T>() + p % ch.group * ch.in * ch.out * w.window(),
+                    factors.data<T>() + p % ch.group * ch.in * ch.out * w.window(),
                     out.data<T>() + p * ch.out * w.in_plane());
   }
 }
 
-// In float or double, rounded once.
+// In float or double, rounded once. compute() gets the weight as it is where it is float.
 template <typename F>
 Tensor in_wide(const Call& call, F compute) {
   const auto& type = call.info.outputs[0];
   const auto dtype = held(type.dtype, call.precision);
   Tensor out(dtype == ops::DType::f64 ? dtype : ops::DType::f32, type.shape);
   if (out.elements() == 0) return Tensor(dtype, type.shape);
-  compute(cast(call.in[0], out.dtype(), call.run), cast(call.in[1], out.dtype(), call.run), out);
+  const Tensor& weight = call.in[1];
+  const bool is_float = weight.dtype() == ops::DType::f32;
+  compute(cast(call.in[0], out.dtype(), call.run), is_float ? weight : cast(weight, out.dtype(), call.run), out);
   if (call.info.op == ops::Op::conv2d) activate(out, call.attrs().word(Attr::act), call.run);
   return cast(out, dtype, call.run);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "core/base/error.h"
 
@@ -28,27 +29,31 @@ namespace {
       *reinterpret_cast<Vector*>(c + kWidth) += sum[r][1];                                                           \
     }                                                                                                                \
   }
-// Adds to c[columns] the sum of a[k * a_step] times row k of b, four rows at a time.
-#define RLGO_ROW(NAME, TARGET, BYTES)                                                                             \
-  template <typename T>                                                                                           \
-  TARGET void NAME(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_row, T* c, int64_t columns) { \
-    typedef T Vector __attribute__((vector_size(BYTES), aligned(alignof(T)), may_alias));                         \
-    constexpr int kWidth = BYTES / sizeof(T);                                                                     \
-    int64_t k = 0;                                                                                                \
-    for (; k + 4 <= depth; k += 4, b += 4 * b_row) {                                                              \
-      const T f0 = a[k * a_step], f1 = a[(k + 1) * a_step], f2 = a[(k + 2) * a_step], f3 = a[(k + 3) * a_step];   \
-      int64_t j = 0;                                                                                              \
-      for (; j + kWidth <= columns; j += kWidth) {                                                                \
-        const auto at = [&](int64_t r) { return reinterpret_cast<const Vector*>(b + r * b_row + j); };            \
-        Vector* to = reinterpret_cast<Vector*>(c + j);                                                            \
-        *to = (((*to + f0 * *at(0)) + f1 * *at(1)) + f2 * *at(2)) + f3 * *at(3);                                  \
-      }                                                                                                           \
-      for (; j < columns; ++j)                                                                                    \
-        c[j] = (((c[j] + f0 * b[j]) + f1 * b[b_row + j]) + f2 * b[2 * b_row + j]) + f3 * b[3 * b_row + j];        \
-    }                                                                                                             \
-    for (; k < depth; ++k, b += b_row) {                                                                          \
-      for (int64_t j = 0; j < columns; ++j) c[j] += a[k * a_step] * b[j];                                         \
-    }                                                                                                             \
+// Adds to c[columns] the sum of a[k * a_step] times row k of b, four rows at a time. b may be narrower: S is float
+// where T is double.
+#define RLGO_ROW(NAME, TARGET, BYTES)                                                                                  \
+  template <typename T, typename S>                                                                                    \
+  TARGET void NAME(int64_t depth, const T* a, int64_t a_step, const S* b, int64_t b_row, T* c, int64_t columns) {      \
+    typedef T Vector __attribute__((vector_size(BYTES), aligned(alignof(T)), may_alias));                              \
+    constexpr int kWidth = BYTES / sizeof(T);                                                                          \
+    typedef S Loaded __attribute__((vector_size(kWidth * sizeof(S)), aligned(alignof(S)), may_alias));                 \
+    int64_t k = 0;                                                                                                     \
+    for (; k + 4 <= depth; k += 4, b += 4 * b_row) {                                                                   \
+      const T f0 = a[k * a_step], f1 = a[(k + 1) * a_step], f2 = a[(k + 2) * a_step], f3 = a[(k + 3) * a_step];        \
+      int64_t j = 0;                                                                                                   \
+      for (; j + kWidth <= columns; j += kWidth) {                                                                     \
+        const auto at = [&](int64_t r) { return reinterpret_cast<const Loaded*>(b + r * b_row + j); };                 \
+        Vector* to = reinterpret_cast<Vector*>(c + j);                                                                 \
+        *to = (((*to + f0 * __builtin_convertvector(*at(0), Vector)) + f1 * __builtin_convertvector(*at(1), Vector)) + \
+               f2 * __builtin_convertvector(*at(2), Vector)) +                                                         \
+              f3 * __builtin_convertvector(*at(3), Vector);                                                            \
+      }                                                                                                                \
+      for (; j < columns; ++j)                                                                                         \
+        c[j] = (((c[j] + f0 * b[j]) + f1 * b[b_row + j]) + f2 * b[2 * b_row + j]) + f3 * b[3 * b_row + j];             \
+    }                                                                                                                  \
+    for (; k < depth; ++k, b += b_row) {                                                                               \
+      for (int64_t j = 0; j < columns; ++j) c[j] += a[k * a_step] * b[j];                                              \
+    }                                                                                                                  \
   }
 #define RLGO_SET(NAME, TARGET, BYTES, ROWS) \
   RLGO_TILE(tile_##NAME, TARGET, BYTES, ROWS) RLGO_ROW(row_##NAME, TARGET, BYTES)
@@ -66,7 +71,10 @@ template <typename T>
 struct Tile {
   int64_t rows, columns;
   void (*run)(int64_t depth, const T* a, const T* b, T* c, int64_t c_row);
-  void (*add_row)(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_row, T* c, int64_t columns);
+  template <typename S>
+  using AddRow = void (*)(int64_t depth, const T* a, int64_t a_step, const S* b, int64_t b_row, T* c, int64_t columns);
+  AddRow<T> add_row;
+  AddRow<float> add_narrow_row;
 };
 
 std::string_view& chosen() {
@@ -78,21 +86,23 @@ template <typename T>
 Tile<T> tile() {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
 #if defined(__x86_64__)
-  if (chosen() == "avx512") return {12, 128 / kSize, tile_avx512<T>, row_avx512<T>};
-  if (chosen() == "avx2") return {6, 64 / kSize, tile_avx2<T>, row_avx2<T>};
+  if (chosen() == "avx512") return {12, 128 / kSize, tile_avx512<T>, row_avx512<T, T>, row_avx512<T, float>};
+  if (chosen() == "avx2") return {6, 64 / kSize, tile_avx2<T>, row_avx2<T, T>, row_avx2<T, float>};
 #endif
-  return {4, 32 / kSize, tile_base<T>, row_base<T>};
+  return {4, 32 / kSize, tile_base<T>, row_base<T, T>, row_base<T, float>};
 }
 
 constexpr int64_t kDepth = 256, kColumns = 512, kRows = 240;  // of blocks that stay in a core's caches
+constexpr int64_t kColumnsInPlace = 1024;                     // of blocks of rows that are read once
 constexpr int64_t kFewRows = 8;                               // packing b would take as long as its product
-constexpr int64_t kDepthAtOnce = 32 * kDepth;                 // between looks at the deadline
+constexpr int64_t kPackedRows = 8;             // of a matrix in memory, whose neighbours the processor fetches ahead
+constexpr int64_t kDepthAtOnce = 32 * kDepth;  // between looks at the deadline
 
 // Rows [m, m + rows) and columns [k, k + depth) of a, in strips of `strip` rows.
-template <typename T>
-void pack_a(const Product<T>& p, int64_t m, int64_t rows, int64_t k, int64_t depth, int64_t strip, T* to) {
+template <typename T, typename S>
+void pack_a(const Product<T>& p, const S* a, int64_t m, int64_t rows, int64_t k, int64_t depth, int64_t strip, T* to) {
   for (int64_t r = 0; r < rows; r += strip) {
-    const T* from = p.a + (m + r) * p.a_row + k * p.a_column;
+    const S* from = a + (m + r) * p.a_row + k * p.a_column;
     const int64_t inside = std::min(strip, rows - r);
     for (int64_t j = 0; j < inside; ++j, from += p.a_row) {
       for (int64_t i = 0; i < depth; ++i) to[i * strip + j] = from[i * p.a_column];
@@ -116,6 +126,17 @@ void add_tile(const Tile<T>& tile, int64_t depth, const T* a, const T* b, T* c, 
   }
 }
 
+template <typename T>
+bool in_memory(const Product<T>& p) {
+  return p.b != nullptr || p.narrow_b != nullptr;
+}
+
+// b is read where it lies.
+template <typename T>
+bool few_rows(const Product<T>& p) {
+  return p.rows <= kFewRows && p.a != nullptr && in_memory(p);
+}
+
 // Some rows and columns of a product.
 template <typename T>
 struct Block {
@@ -129,29 +150,53 @@ void multiply_few_rows(const Block<T>& block, const Tile<T>& tile, int64_t first
   constexpr int64_t kStep = 16;  // rows of b, which stay in the nearest cache for all rows of a
   for (int64_t k = first; k < last; k += kStep) {
     for (int64_t r = block.m; r < block.m + block.rows; ++r) {
-      tile.add_row(std::min(kStep, last - k), p.a + r * p.a_row + k * p.a_column, p.a_column,
-                   p.b + k * p.b_row + block.n, p.b_row, p.c + r * p.c_row + block.n, block.columns);
+      const T* a = p.a + r * p.a_row + k * p.a_column;
+      T* c = p.c + r * p.c_row + block.n;
+      const int64_t at = k * p.b_row + block.n, depth = std::min(kStep, last - k);
+      if (p.b != nullptr) {
+        tile.add_row(depth, a, p.a_column, p.b + at, p.b_row, c, block.columns);
+      } else {
+        tile.add_narrow_row(depth, a, p.a_column, p.narrow_b + at, p.b_row, c, block.columns);
+      }
     }
   }
+}
+
+struct Freed {
+  void operator()(void* memory) const { ::operator delete(memory, kLine); }
+  static constexpr std::align_val_t kLine{64};  // a vector that lies in two lines of the cache is read twice
+};
+
+template <typename T>
+std::unique_ptr<T[], Freed> buffer(int64_t count) {
+  return std::unique_ptr<T[], Freed>(
+      static_cast<T*>(::operator new(static_cast<size_t>(count) * sizeof(T), Freed::kLine)));
 }
 
 // Columns [first, last) of a times these rows of b. b is packed once for all rows.
 template <typename T>
 void multiply_block(const Block<T>& block, const Tile<T>& tile, int64_t first, int64_t last) {
   const Product<T>& p = *block.product;
-  if (p.b != nullptr && p.rows <= kFewRows) return multiply_few_rows(block, tile, first, last);
+  if (few_rows(p)) return multiply_few_rows(block, tile, first, last);
   const auto strips = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
   const int64_t column_strips = strips(block.columns, tile.columns), most = std::min(kDepth, last - first);
-  const auto buffer = [](int64_t count) { return std::make_unique_for_overwrite<T[]>(static_cast<size_t>(count)); };
-  const auto a = buffer(strips(std::min(kRows, block.rows), tile.rows) * tile.rows * most),
-             b = buffer(column_strips * tile.columns * most);
+  const auto a = buffer<T>(strips(std::min(kRows, block.rows), tile.rows) * tile.rows * most),
+             b = buffer<T>(column_strips * tile.columns * most);
+  const int64_t at_once = in_memory(p) ? kPackedRows : most;
   for (int64_t k = first; k < last; k += kDepth) {
     const int64_t depth = std::min(kDepth, last - k);
-    for (int64_t s = 0; s < column_strips; ++s)
-      p.pack_b(k, depth, block.n + s * tile.columns, tile.columns, b.get() + s * tile.columns * depth);
+    for (int64_t i = 0; i < depth; i += at_once) {
+      for (int64_t s = 0; s < column_strips; ++s)
+        p.pack_b(k + i, std::min(at_once, depth - i), block.n + s * tile.columns, tile.columns,
+                 b.get() + (s * depth + i) * tile.columns);
+    }
     for (int64_t m = block.m; m < block.m + block.rows; m += kRows) {
       const int64_t rows = std::min(kRows, block.m + block.rows - m);
-      pack_a(p, m, rows, k, depth, tile.rows, a.get());
+      if (p.a != nullptr) {
+        pack_a(p, p.a, m, rows, k, depth, tile.rows, a.get());
+      } else {
+        pack_a(p, p.narrow_a, m, rows, k, depth, tile.rows, a.get());
+      }
       for (int64_t s = 0; s < column_strips; ++s) {
         for (int64_t r = 0; r < rows; r += tile.rows) {
           add_tile(tile, depth, a.get() + r * depth, b.get() + s * tile.columns * depth,
@@ -172,7 +217,7 @@ std::vector<Block<T>> blocks_of(std::span<const Product<T>> products, int64_t th
   std::vector<Block<T>> blocks;
   for (const auto& p : products) {
     const int64_t rows = std::clamp<int64_t>((p.rows + parts - 1) / parts, std::min<int64_t>(p.rows, 48), 2 * kRows);
-    const int64_t columns = p.rows <= kFewRows ? 256 : kColumns;
+    const int64_t columns = few_rows(p) ? kColumnsInPlace : kColumns;
     for (int64_t n = 0; n < p.columns; n += columns) {
       for (int64_t m = 0; m < p.rows; m += rows)
         blocks.push_back({&p, m, std::min(rows, p.rows - m), n, std::min(columns, p.columns - n)});

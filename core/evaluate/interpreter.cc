@@ -21,6 +21,19 @@ bool fits(const Tensor& tensor, const ops::TensorType& type) {
   return tensor.dtype() == type.dtype || (ops::is_float(tensor.dtype()) && ops::is_float(type.dtype));
 }
 
+// Whether the kernel takes f32 there in place of f64, and widens what it reads.
+bool takes_narrow(Op op, size_t input) {
+  return op == Op::gather || ((op == Op::matmul || op == Op::conv2d) && input == 1);
+}
+
+// No kernel that reads it wants all of it widened at once.
+bool stays_narrow(const Graph& graph, graph::Value value) {
+  return !graph.is_output(value.node) && std::ranges::all_of(graph.node(value.node).uses, [&](const graph::Use& use) {
+    const auto& user = graph.node(use.user);
+    return user.constant || use.port != value.port || takes_narrow(user.op(), static_cast<size_t>(use.input));
+  });
+}
+
 }  // namespace
 
 Tensor WeightStore::load(const graph::Blob& blob, ops::DType dtype) {
@@ -38,13 +51,16 @@ Interpreter::Interpreter(Graph graph, const InterpreterOptions& options)
 
 void Interpreter::load_constants(const InterpreterOptions& options) {
   const auto store = options.weights ? options.weights : std::make_shared<WeightStore>();
-  const bool many = precision_ == Precision::f64 && wide_bytes(graph_) > options.most_wide_bytes;
+  const bool f64 = precision_ == Precision::f64, many = f64 && wide_bytes(graph_) > options.most_wide_bytes;
+  const auto keeps_narrow = [&](graph::Value value, const ops::TensorType& type) {
+    return f64 && is_large(type) && (many || stays_narrow(graph_, value));
+  };
   const auto read = read_constants(graph_);
   for (const NodeId id : read) {
     const auto& info = *graph_.node(id).info;
     if (info.op != Op::weight) continue;
     const auto& type = info.outputs[0];
-    const bool narrow = many && is_large(type);
+    const bool narrow = keeps_narrow({id, 0}, type);
     constants_[plan_.slot({id, 0})] =
         store->load(*info.blob, held(type.dtype, narrow ? Precision::native : precision_));
     if (narrow) narrow_.insert(plan_.slot({id, 0}));
@@ -54,8 +70,9 @@ void Interpreter::load_constants(const InterpreterOptions& options) {
     if (!wanted.contains(id)) return;
     const auto& types = graph_.node(id).info->outputs;
     for (size_t p = 0; p < out.size(); ++p) {
-      const Slot to = plan_.slot({id, static_cast<int32_t>(p)});
-      const bool narrow = many && is_large(types[p]) && out[p].dtype() == types[p].dtype;
+      const graph::Value value{id, static_cast<int32_t>(p)};
+      const Slot to = plan_.slot(value);
+      const bool narrow = keeps_narrow(value, types[p]) && out[p].dtype() == types[p].dtype;
       constants_[to] = narrow ? out[p] : cast(out[p], held(types[p].dtype, precision_), run_);
       if (narrow) narrow_.insert(to);
     }
@@ -91,7 +108,8 @@ TensorMap Interpreter::run(const TensorMap& inputs, const Observer& observe) con
     run_.deadline.check();
     in.clear();
     const auto& info = *graph_.node(step.node).info;
-    for (const Slot s : step.inputs) in.push_back(info.op == Op::gather ? values[s] : read(values, s));
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      in.push_back(takes_narrow(info.op, i) ? values[step.inputs[i]] : read(values, step.inputs[i]));
     Tensors out =
         run_kernel({.in = in, .info = info, .precision = precision_, .run = run_, .index_bounds = step.index_bounds});
     for (size_t p = 0; p < out.size(); ++p) {

@@ -28,8 +28,8 @@ struct InterpreterOptions {
   Precision precision = Precision::native;
   // Shared with other interpreters; a store of its own where there is none.
   std::shared_ptr<WeightStore> weights = {};
-  // Where weights take more in double precision, the large ones are kept as they are, and made double where they are
-  // read.
+  // Large weights that only products and convolutions read are kept as they are, and widened as they are read. Where
+  // all weights take more in double precision, all large ones are kept so.
   int64_t most_wide_bytes = int64_t{512} << 20;
   // Looked at before and within each operator of a run, which then ends with Stopped.
   Deadline deadline = {};

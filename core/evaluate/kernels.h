@@ -20,7 +20,8 @@ constexpr int64_t kIndexBound = 8;
 // The type that holds values of `dtype`.
 ops::DType held(ops::DType dtype, Precision precision);
 
-// One computation of one node. Inputs are of the node's input types as `precision` holds them.
+// One computation of one node. Inputs are of the node's input types as `precision` holds them; the weight of a
+// convolution and the right side of a matrix product may be f32 in place of f64.
 struct Call {
   std::span<const Tensor> in;
   const graph::NodeInfo& info;

@@ -5,7 +5,7 @@
 namespace rlgo::evaluate {
 namespace {
 
-// One matrix of each operand for every place along the batch axes.
+// One matrix of each operand for every place along the batch axes. b may be float where T is double.
 template <typename T>
 std::vector<Product<T>> products_of(const Tensor& a, const Tensor& b, Tensor& out) {
   const size_t rank = out.shape().size();
@@ -25,10 +25,22 @@ std::vector<Product<T>> products_of(const Tensor& a, const Tensor& b, Tensor& ou
       b_at += rest % batch[d] * b_steps[d];
       rest /= batch[d];
     }
-    const T* right = b.data<T>() + b_at * depth * columns;
-    products.push_back({rows, columns, depth, a.data<T>() + a_at * rows * depth, depth, 1,
-                        pack_matrix(right, columns, columns), right, columns, out.data<T>() + i * rows * columns,
-                        columns});
+    Product<T> product{.rows = rows,
+                       .columns = columns,
+                       .depth = depth,
+                       .a = a.data<T>() + a_at * rows * depth,
+                       .a_row = depth,
+                       .b_row = columns,
+                       .c = out.data<T>() + i * rows * columns,
+                       .c_row = columns};
+    if (b.dtype() == dtype_of<T>()) {
+      product.b = b.data<T>() + b_at * depth * columns;
+      product.pack_b = pack_matrix<T>(product.b, columns, columns);
+    } else {
+      product.narrow_b = b.data<float>() + b_at * depth * columns;
+      product.pack_b = pack_matrix<T>(product.narrow_b, columns, columns);
+    }
+    products.push_back(std::move(product));
   }
   return products;
 }
@@ -39,7 +51,7 @@ Tensors matmul_kernel(const Call& call) {
   const auto dtype = call.output().dtype();
   const auto wide = dtype == ops::DType::f64 ? dtype : ops::DType::f32;
   Tensor a = cast(call.in[0], wide, call.run);
-  const Tensor b = cast(call.in[1], wide, call.run);
+  const Tensor b = call.in[1].dtype() == ops::DType::f32 ? call.in[1] : cast(call.in[1], wide, call.run);
   const auto& shape = call.info.outputs[0].shape;
   ops::Shape flat = shape;
   if (b.rank() == 2 && a.rank() > 2) {  // one product of many rows

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/evaluate/exponential.h"
 #include "core/evaluate/kernels.h"
 #include "core/evaluate/strided.h"
 
@@ -113,7 +114,7 @@ Tensors of_channels(const Call& call, int64_t groups) {
 Tensors softmax_kernel(const Call& call) {
   return along_axis(call, [](std::vector<double>& line) {
     shift(line);
-    for (double& value : line) value = std::exp(value);
+    exponentials(line.data(), static_cast<int64_t>(line.size()), line.data());
     const double factor = 1 / sum_of(line.data(), static_cast<int64_t>(line.size()));
     for (double& value : line) value *= factor;
   });

@@ -30,6 +30,7 @@ cost::MeasuredCosts ChildRuntime::measure() {
   out.model = model;
   out.set_watch = [model](cost::MeasureWatch watch) { model->set_watch(std::move(watch)); };
   out.refresh = [model] { model->refresh(); };
+  out.failures = [model] { return model->failures(); };
   if (predictor.is_learned()) {
     out.predicted = std::make_shared<PredictedCost>(predictor);
     out.learned_on = predictor.devices();

@@ -1,8 +1,10 @@
 """The wheel, built as users build it and installed in a clean virtual environment, away from the sources: alone, then with a runtime
-and Gymnasium from where set-up has put them; README's example runs in it."""
+and Gymnasium from where set-up has put them; README's example runs in it. Where Docker or Podman runs, the image of launch/images/wheel.Dockerfile
+is built of it, and the same first minute runs there."""
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,8 +48,33 @@ for line in open("/proc/self/maps"):
 """
 
 
+def builder():
+    """The program that builds images here, or None: one that is installed may have no server."""
+    for name in ("docker", "podman"):
+        if shutil.which(name) and subprocess.run([name, "info"], capture_output=True).returncode == 0:
+            return name
+    return None
+
+
+def check_image(wheel):
+    program, context = builder(), FOLDER / "context"
+    if program is None:
+        print("no image is built: neither Docker nor Podman runs here")
+        return
+    for name in ("launch/packages.txt", "launch/scripts/packages.sh", "launch/images/wheel.Dockerfile"):
+        (context / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(_package.SOURCE / name, context / name)
+    (context / "dist").mkdir()
+    shutil.copy(wheel, context / "dist")
+    run(program, "build", "-f", context / "launch/images/wheel.Dockerfile", "-t", "rlgo-wheel-test", context)
+    run(program, "run", "--rm", "--network", "none", "-v", f"{FIRST_MINUTE}:/first_minute.py:ro", "--entrypoint", "python", "rlgo-wheel-test", "/first_minute.py", "/work")
+    run(program, "rmi", "rlgo-wheel-test")
+    print(f"{program}: the image of launch/images/wheel.Dockerfile works")
+
+
 def main():
     wheel = build()
+    check_image(wheel)
     run(sys.executable, "-m", "venv", "--without-pip", FOLDER / "venv")
     python = FOLDER / "venv/bin/python"
     site = pathlib.Path(run(sys.executable, "-c", "import onnxruntime; print(onnxruntime.__path__[0])").strip()).parent

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-RECIPES = ("launch/images/Dockerfile", "launch/images/rlgo.def")
+RECIPES = {"launch/images/Dockerfile": 2, "launch/images/rlgo.def": 2, "launch/images/wheel.Dockerfile": 1}  # their stages
 NAMED_BY = {"launch/scripts/mpijob.yaml": "launch/images/Dockerfile", "launch/scripts/slurm-train.sh": "launch/images/in-image.sh"}
 IN_EVERY_IMAGE = {"libc6", "libgcc-s1"}
 INSTALL = re.compile(r"apt-get install ([^&|;\n]*)")
@@ -36,7 +36,7 @@ def shell_of(path, text):
 def copied(path, text):
     """Files of the sources that a recipe copies."""
     if path.endswith("Dockerfile"):
-        for line in re.findall(r"^COPY (?!--from)(.*)$", text, re.M):
+        for line in re.findall(r"^COPY (?!--from|dist/)(.*)$", text, re.M):
             yield from line.split()[:-1]
     else:
         for block in re.findall(r"^%files from build\n((?:    .*\n)*)", text, re.M):
@@ -65,10 +65,10 @@ def problems(root):
         told = subprocess.run([root / "launch/scripts/packages.sh", group], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"}).stdout
         if told.split() != packages:
             yield f"launch/scripts/packages.sh {group} prints other packages than the list has"
-    for path in RECIPES:
+    for path, stages in RECIPES.items():
         text = (root / path).read_text(encoding="utf-8")
         yield from installs(path, text, known)
-        if len(INSTALL.findall(text)) != 2:
+        if len(INSTALL.findall(text)) != stages:
             yield f"{path}: expected one apt-get install in each stage"
         scripts = shell_of(path, text)
         if not scripts:

@@ -105,6 +105,43 @@ TEST(KernelBench, StatesTheTimeOfUnknownOperators) {
   EXPECT_THAT(read_file(options.csv), HasSubstr("\nDet,,,,,,0.25,\"kept as it is\"\n"));
 }
 
+// A runtime without a softmax.
+class PartialRuntime : public optimise::FormulaRuntime {
+ public:
+  PartialRuntime() : optimise::FormulaRuntime(even_machine()) {}
+  cost::MeasuredCosts measure() override {
+    auto out = optimise::FormulaRuntime::measure();
+    const auto whole = out.table;
+    out.table = std::make_shared<cost::TableCost>(whole->origin());
+    out.model = std::make_shared<Partial>(whole, out.table);
+    out.failures = [] { return std::map<std::string, int>{{"no kernel", 1}}; };
+    return out;
+  }
+
+ private:
+  struct Partial : cost::CostModel {
+    Partial(std::shared_ptr<cost::TableCost> all, std::shared_ptr<cost::TableCost> some)
+        : all(std::move(all)), some(std::move(some)) {}
+    std::string name() const override { return "partial"; }
+    double op_us(const graph::Graph& graph, graph::NodeId id) override {
+      const double us = all->op_us(graph, id);
+      if (graph.node(id).op() != ops::Op::softmax) some->insert(cost::signature(graph, id), {us, 0, 1});
+      return us;
+    }
+    std::shared_ptr<cost::TableCost> all, some;
+  };
+};
+
+TEST(KernelBench, NamesWhatTheRuntimeDoesNotRun) {
+  PartialRuntime runtime;
+  std::string said;
+  const auto found =
+      bench_kernels({.graphs = {"bert"}}, runtime, never, [&](const std::string& line) { said += line; });
+  EXPECT_EQ(found.at("refused"), report::Json({{"softmax", 1}}));
+  EXPECT_THAT(said, HasSubstr("does not run them alone (shapes): softmax (1). Why: 1 x no kernel.\n"));
+  for (const auto& kernel : found.at("kernels")) EXPECT_NE(kernel.at("operator"), "softmax");
+}
+
 // Times of the same operator differ by half.
 class BusyRuntime : public optimise::FakeRuntime {
  public:
@@ -128,6 +165,8 @@ TEST(KernelBench, RefusesAMachineThatIsTooBusy) {
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), HasSubstr("too busy to time kernels"));
   }
+  const auto found = bench_kernels({.graphs = {"toy_mlp"}, .spread = 1}, runtime, never, silent);
+  EXPECT_GT(found.at("reference").at("spread"), 0.1);
 }
 
 }  // namespace

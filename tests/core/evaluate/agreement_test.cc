@@ -109,6 +109,30 @@ TEST(Evaluators, ProductsOfAllSizesAgree) {
   }
 }
 
+// A weight in float gives what the same numbers in double give, to the last bit.
+TEST(Evaluators, NarrowWeightsAreWidenedAsTheyAreRead) {
+  const auto expect_same = [](Op op, const at::Tensor& x, const at::Tensor& weight, const ops::Attrs& attrs) {
+    const auto info = exec::info_of(op, {exec::type_of(x.to(at::kFloat)), exec::type_of(weight)}, attrs);
+    const Tensor narrow = exec::from_torch(weight);
+    const auto result = [&](const Tensor& w) {
+      const Tensors in{exec::from_torch(x), w};
+      return exec::to_torch(run_kernel({.in = in, .info = info, .precision = Precision::f64})[0]);
+    };
+    EXPECT_TRUE(at::equal(result(narrow), result(cast(narrow, DType::f64)))) << ops::name(op);
+  };
+  const ops::Attrs window{
+      {Attr::strides, ops::Ints{1, 2}}, {Attr::dilations, ops::Ints{1, 1}}, {Attr::pads, ops::Ints{1, 0, 1, 1}}};
+  for (const auto kernel : gemm_kernels()) {
+    gemm_kernel(kernel);
+    for (const int64_t rows : {1, 7, 37})
+      expect_same(Op::matmul, at::randn({rows, 301}, at::kDouble), at::randn({301, 83}), {});
+    for (const int64_t channels : {2, 5, 40})
+      expect_same(Op::conv2d, at::randn({2, 8, 9, 11}, at::kDouble), at::randn({channels, 8, 3, 3}), window);
+    expect_same(Op::conv_transpose, at::randn({1, 6, 5, 5}, at::kDouble), at::randn({6, 4, 3, 3}), {});
+  }
+  gemm_kernel("");
+}
+
 TEST(Evaluators, ConvolutionsOfManyChannelsAgree) {
   Rng rng({5});
   for (int trial = 0; trial < 40; ++trial) {
@@ -121,6 +145,15 @@ TEST(Evaluators, ConvolutionsOfManyChannelsAgree) {
     exec::expect_near(run_ours(Op::conv2d, {x, w}, attrs, Precision::f64)[0],
                       exec::call_all(Op::conv2d, {x, w}, attrs, exec::Precision::f64)[0], 1e-9);
   }
+}
+
+TEST(Evaluators, ExponentialsAreThoseOfTheLibrary) {
+  const at::Tensor x = at::cat({at::linspace(-750, 715, 4001, at::kDouble), at::randn({1000}, at::kDouble)});
+  const at::Tensor found = run_ours(Op::exp, {x}, {}, Precision::f64)[0], expected = at::exp(x);
+  EXPECT_TRUE(at::equal(found.isinf(), expected.isinf()));
+  const at::Tensor finite = expected.isfinite();
+  EXPECT_TRUE(at::allclose(found.index({finite}), expected.index({finite}), 4e-16, 5e-324));
+  EXPECT_TRUE(at::allclose(run_ours(Op::sigmoid, {x}, {}, Precision::f64)[0], at::sigmoid(x), 1e-15, 5e-324));
 }
 
 const std::vector<double> kOdd{0.0,  -0.0, NAN,   INFINITY, -INFINITY, 0.5,   1.5,    2.5,  -0.5,  -1.5, -2.5,

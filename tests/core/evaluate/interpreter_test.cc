@@ -107,6 +107,25 @@ TEST(EvaluateInterpreter, ManyWeightsAreMadeDoubleWhereTheyAreRead) {
   EXPECT_EQ(out.at("w").data<double>()[0], static_cast<double>(1.0F / 3));
 }
 
+// What a product alone reads is kept as it is, and widened as it is read; what another operator reads, too, is made
+// double.
+TEST(EvaluateInterpreter, WeightsOfProductsStayNarrow) {
+  const ops::Shape shape{512, 512};  // 1 MiB
+  const auto third = blob(std::vector<float>(512 * 512, 1.0F / 3), shape);
+  for (const DType kept : {DType::f32, DType::f64}) {
+    Editor editor("large");
+    const auto x = editor.add_input("x", {DType::f32, shape}), w = editor.add_weight("w", third);
+    editor.add_output("y", editor.op(Op::matmul, {x, w}));
+    if (kept == DType::f64) editor.add_output("z", editor.op(Op::add, {x, w}));
+    const auto store = std::make_shared<WeightStore>();
+    const Interpreter interpreter(*editor.finish(), {.precision = Precision::f64, .weights = store});
+    store->load(*third, kept);
+    EXPECT_EQ(store->size(), 1U) << "the weight is there in another type";
+    const auto out = interpreter.run({{"x", numbers(std::vector<float>(512 * 512, 1), shape)}});
+    EXPECT_NEAR(out.at("y").data<double>()[0], 512 * static_cast<double>(1.0F / 3), 1e-11);
+  }
+}
+
 TEST(EvaluateInterpreter, FreesValuesAfterTheirLastUseAndShowsThemBefore) {
   Editor editor("chain");
   Value last = editor.add_input("x", {DType::f32, {2}});
