@@ -15,11 +15,11 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/calibrate/kernel_tables.h"
 #include "core/calibrate/operator_samples.h"
 #include "core/cost/kept.h"
 #include "core/graph/editor.h"
 #include "core/measure/group.h"
-#include "core/optimise/kernel_tables.h"
 #include "core/optimise/model.h"
 #include "core/zoo/zoo.h"
 

@@ -64,9 +64,15 @@ Tensors exponential_unit(const Call& call, double factor, double inner, double o
   });
 }
 
-// f of each float of the first input; of doubles `many` at once where there is one.
+using Many = void (*)(const double* from, int64_t count, double* to);
+// Functions that have a form for many doubles at once; null: one by one.
+constexpr Many many_of(ops::Op op) {
+  return op == ops::Op::sigmoid ? sigmoids : op == ops::Op::exp ? exponentials : nullptr;
+}
+
+// f of each float of the first input; of doubles `many` at once where there is such a form.
 template <typename F>
-Tensors unary_at_once(const Call& call, void (*many)(const double*, int64_t, double*), F f) {
+Tensors unary_at_once(const Call& call, Many many, F f) {
   const Tensor& x = call.in[0];
   if (many == nullptr || x.dtype() != ops::DType::f64) return unary(call, f);
   Tensor out = call.output();
@@ -96,14 +102,9 @@ void activate(Tensor& x, std::string_view act, const Run& run) {
   });
 }
 
-// What computes many doubles of the operator at once; null: the compiler's own loop.
-constexpr auto at_once(ops::Op op) -> void (*)(const double*, int64_t, double*) {
-  return op == ops::Op::exp ? exponentials : op == ops::Op::sigmoid ? sigmoids : nullptr;
-}
-
 #define RLGO_FUNCTION(name, onnx, since, writer, work, value)                                       \
   Tensors name##_kernel(const Call& call) {                                                         \
-    return unary_at_once(call, at_once(ops::Op::name), []<typename T>(T x) -> T { return value; }); \
+    return unary_at_once(call, many_of(ops::Op::name), []<typename T>(T x) -> T { return value; }); \
   }
 #include "core/ops/functions.def"
 #undef RLGO_FUNCTION

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/ops/moves.h"
+#include "core/ops/windows.h"
 
 namespace rlgo::rulegen::sym {
 namespace {

@@ -106,11 +106,11 @@ TEST(KernelBench, StatesTheTimeOfUnknownOperators) {
 }
 
 // A runtime without a softmax.
-class PartialRuntime : public FormulaRuntime {
+class PartialRuntime : public optimise::FormulaRuntime {
  public:
-  PartialRuntime() : FormulaRuntime(even_machine()) {}
+  PartialRuntime() : optimise::FormulaRuntime(even_machine()) {}
   cost::MeasuredCosts measure() override {
-    auto out = FormulaRuntime::measure();
+    auto out = optimise::FormulaRuntime::measure();
     const auto whole = out.table;
     out.table = std::make_shared<cost::TableCost>(whole->origin());
     out.model = std::make_shared<Partial>(whole, out.table);

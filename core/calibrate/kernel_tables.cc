@@ -1,4 +1,4 @@
-#include "core/optimise/kernel_tables.h"
+#include "core/calibrate/kernel_tables.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,7 @@
 #include "core/base/quantile.h"
 #include "core/base/text.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 namespace {
 
 constexpr size_t kListed = 20;
@@ -65,4 +65,4 @@ std::string slow_table(const std::vector<KernelTime>& times, double slow) {
   return text;
 }
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate

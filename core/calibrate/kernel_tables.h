@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "core/optimise/kernel_bench.h"
+#include "core/calibrate/kernel_bench.h"
 
-namespace rlgo::optimise {
+namespace rlgo::calibrate {
 
 // A line for each operator, slowest for the machine first.
 std::string operator_table(const std::vector<KernelTime>& times);
 // Kernels that take at least `slow` times what the machine needs, by the time that they lose; at most 20 lines.
 std::string slow_table(const std::vector<KernelTime>& times, double slow);
 
-}  // namespace rlgo::optimise
+}  // namespace rlgo::calibrate
