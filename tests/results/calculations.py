@@ -9,7 +9,7 @@ import _tiny
 import nightly
 import pandas as pd
 import windows
-from rlgo_results import cli, equal_seconds, plot, record, rulecount, runs, runtimes, searches, temperature, training
+from rlgo_results import cli, equal_seconds, means, plot, record, rulecount, runs, runtimes, searches, tables, temperature, training
 
 VERDICT = """graph           toy (9 nodes -> 8)
 end to end      11.630 ms -> 11.293 ms: -2.90 % (-3.40 to -2.31 %), 1.03x; LibTorch, cpu, 1 thread
@@ -34,6 +34,17 @@ class Windows(unittest.TestCase):
         self.assertEqual(line, "| toy | all | -6.00 [-56.82, +44.82] | -3.00 [-28.41, +22.41] | +0.00 [+0.00, +0.00] |")
 
 
+class Marks(unittest.TestCase):
+    def test_the_best_of_a_row_is_bold(self):
+        self.assertEqual(tables.best_bold(["-1.5 [-2, -1]", "-2.0", "-"]), ["-1.5 [-2, -1]", "**-2.0**", "-"])
+        self.assertEqual(tables.best_bold(["+0.5", "=", "1.2"], higher=True, same=1.0), ["+0.5", "=", "**1.2**"])
+        self.assertEqual(tables.best_bold(["1.00", "1.0"]), ["1.00", "1.0"])
+        self.assertEqual(tables.best_bold_of_columns([["a", "1", "5"], ["b", "2", "4"]], 1), [["a", "**1**", "5"], ["b", "2", "**4**"]])
+
+    def test_the_order_of_models_changes_no_interval(self):
+        self.assertEqual(means.interval([0.5, 1.0, 1.0, 0.9]), means.interval([1.0, 0.9, 0.5, 1.0]))
+
+
 class EqualSeconds(unittest.TestCase):
     def test_table(self):
         row = lambda method, seed, after: {"profile": "gpu", "graph": "toy", "method": method, "seed": seed, "seconds": "60", "before_us": "200", "after_us": after,
@@ -43,8 +54,8 @@ class EqualSeconds(unittest.TestCase):
         self.assertEqual(equal_seconds.ratios(rows, "cpu", "taso"), [])
         self.assertEqual(equal_seconds.room(rows, "gpu", "taso"), [140 / 180])
         lines = equal_seconds.table(rows)
-        self.assertEqual(lines[2], "| gpu | toy | -25.00 | -30.00, -20.00, -24.95 | -15.00 | -10.00 |")
-        self.assertIn("on 1 of 1 graphs; below it on toy.", lines[-1])
+        self.assertEqual(lines[2], "| gpu | toy | -25.00 | **-30.00, -20.00, -24.95** | -15.00 | -10.00 |")
+        self.assertIn("gpu 1 of 1 graphs (below it: toy).", equal_seconds.summary(rows)[-1])
         self.assertIn("of M; rlgo abcdefg.", "\n".join(lines))
 
     def test_machines_are_told_apart(self):

@@ -46,7 +46,7 @@ class Swaps(unittest.TestCase):
         self.assertIn("true reward: 1 of 1 dreams; toy, RLFlow's: closes 88 % |", lines[2])
         self.assertIn("| toy, RLFlow's | 20 | 20.0 | 25.0 | 1.50 |", swaps.apart(rows))
         # The prefix made the graph more expensive by 1 %, the agent cheaper by 2, random play more expensive by 3.
-        self.assertIn("| toy, RLFlow's | 20 | +1.00 | -1.00 | +4.00 | -5.00 |", swaps.unseen(rows))
+        self.assertIn("| toy, RLFlow's | 20 | +1.00 | **-1.00** | +4.00 | -5.00 |", swaps.unseen(rows))
 
     def test_a_gap_within_chance_blames_nothing(self):
         rows = self.rows(own_toy_s1=[document(0, RETURNS, error=3.0)])

@@ -93,7 +93,7 @@ class Tables(unittest.TestCase):
         rows = [run("a", "formula", "3", "1"), run("a", "search", "3", "0.5"), run("a", "formula", "10", "0.5"), run("a", "search", "10", "0.504"),
                 run("b", "formula", "3", "1"), run("b", "search", "3", "1"), run("c", "formula", "3", "0.9")]  # fmt: skip
         lines = learned_prices.in_equal_seconds(rows)
-        self.assertIn("| a | 1.000, 0.500 | 0.500, 0.504 | 0.002 |", lines)
+        self.assertIn("| a | 1.000, **0.500** | **0.500**, 0.504 | 0.002 |", lines)
         self.assertIn("1 of the models stay as they are", lines[-1])
         three, ten = (next(line for line in lines if line.startswith(f"- {s} s")) for s in (3, 10))
         self.assertIn("better by more than 1 % and A/A on 1, worse on 0", three)
@@ -104,8 +104,8 @@ class Tables(unittest.TestCase):
     def test_elsewhere(self):
         rows = [run("a", "formula", "3", "1"), run("a", "search", "3", "0.5"), run("a", "formula", "10", "0.9"), run("a", "search", "10", "0.8"), run("b", "formula", "3", "1"), run("b", "search", "3", "1")]
         lines = learned_prices.elsewhere(rows, [run("a", "search", "3", "0.625"), run("a", "search", "10", "0.8"), run("b", "search", "3", "1"), run("c", "search", "3", "0.1")])
-        self.assertEqual(lines[2:4], ["| a | 1.000 | 0.625 | 0.500 |", "| b | 1.000 | 1.000 | 1.000 |"])
-        self.assertEqual(lines[7:9], ["| a | 0.900 | 0.800 | 0.800 |", "| b | - | - | - |"])
+        self.assertEqual(lines[2:4], ["| a | 1.000 | 0.625 | **0.500** |", "| b | 1.000 | 1.000 | 1.000 |"])
+        self.assertEqual(lines[7:9], ["| a | 0.900 | **0.800** | **0.800** |", "| b | - | - | - |"])
         self.assertIn(f"3 s: {(0.8 ** 0.5):.3f} [", lines[-1])
 
     def test_nothing_recorded(self):
