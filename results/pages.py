@@ -16,7 +16,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
-from rlgo_results import claims, efficiency, equal_seconds, latencies, learned, learned_prices, oracles, promises, swaps, tables  # noqa: E402
+from rlgo_results import claims, efficiency, equal_seconds, kernels, latencies, learned, learned_prices, oracles, promises, swaps, tables  # noqa: E402
 from rlgo_results.means import geometric_mean, mean_cell  # noqa: E402
 from rlgo_results.recorded import Missing, Recorded, change_of, from_to, mean, percent, revisions_of  # noqa: E402
 from rlgo_results.tables import best_bold, best_bold_of_columns  # noqa: E402
@@ -369,6 +369,10 @@ def of_rows(lines_of, name):
     return lambda data: lines_of(data.rows(name))
 
 
+def of_kernels(make):
+    return lambda data: make(data.rows("kernels-elsewhere-runs.csv"), data.rows("kernels-elsewhere.csv"))
+
+
 def temperatures(data):
     columns = (("world-model score, %", "world-model"), ("real score, %", "real"), ("real greedy, %", "greedy"))
     lines = ["| temperature | seeds | dreamed, % | real, drawn, % | real, greedy, % |", "|---|" + "---|" * 4]
@@ -388,6 +392,7 @@ TABLES = {
     "results/dream-gap.md": {"questions": lambda data: swaps.questions(data.rows("swaps.csv"), data.rows("dream-promises.csv")), "explanations": of_rows(swaps.explanations, "swaps.csv"),
                              "gaps": of_rows(swaps.gaps, "swaps.csv"), "apart": of_rows(swaps.apart, "swaps.csv"), "unseen": of_rows(swaps.unseen, "swaps.csv")},
     "results/growth.md": {"growth": growth},
+    "results/kernels-elsewhere.md": {name: of_kernels(make) for name, make in (("summary", kernels.summary), ("operators", kernels.operators), ("outliers", kernels.outliers), ("refused", kernels.refused))},
     "results/latency.md": {"finals": of_rows(latencies.finals, "latency.csv"), "curves": of_rows(latencies.curves, "latency-curves.csv")},
     "results/learned.md": {"learned-seconds": of_learned(learned.in_equal_seconds, "learned.csv"), "learned-graphs": of_learned(learned.graphs_needed, "learned-all.csv")},
     "results/nnsmith.md": {"nnsmith": of_rows(oracles.nnsmith, "nnsmith.csv")},

@@ -339,6 +339,10 @@ def other_runtimes_command(args):
     return [python(), RESULTS / "other_runtimes.py", "--rlgo", args.rlgo, "--out", args.folder / "other-runtimes.csv", "--until-s", max(1, round(args.left_s() - 120))]
 
 
+def kernels_command(args):
+    return [python(), RESULTS / "kernels.py", "--rlgo", args.rlgo, "--out", args.folder / "kernels-elsewhere", "--until-s", max(1, round(args.left_s() - 120))]
+
+
 def measured_speed_runs(args):
     for graph in ("resnet50", "bert"):
         yield training(args, args.runs / "published/speed", graph, "model-free", graph, 1, 1, 40, ["--env.reward", "R4", "--cost.warmup", 0, "--cost.repeats", 1, "--train.steps-per-epoch", 64])
@@ -362,6 +366,8 @@ STAGES = [
     Stage("peers", "rlgo and the tools that people use, in ONNX Runtime (README's table)", one("peers", 35, peers_command), needs("onnxruntime", "onnx"), alone=True),
     Stage("frameworks", "PyTorch, torch.compile, TensorFlow and Grappler, OpenVINO, TensorRT where there is a GPU, ONNX Runtime, rlgo: the same models, the same weights", one("frameworks", 28, frameworks_command), without_torchvision, alone=True),
     Stage("other-runtimes", "rlgo under OpenCV, tract, MNN and ncnn (results/other-runtimes.md)", one("other-runtimes", 15, other_runtimes_command), needs("onnxruntime", "onnx"), alone=True),
+    Stage("kernels-elsewhere", "kernels that are slow in OpenVINO, OpenCV, tract, MNN, ncnn and with two threads (results/kernels-elsewhere.md)",
+          one("kernels-elsewhere", 6, kernels_command), needs("onnxruntime", "openvino"), alone=True),
     Stage("verify", "checks in double precision next to LibTorch (results/verify.md)", one("verify", 2, verify_command), needs("torch"), alone=True),
     Stage("searches", "plain searches on every graph and cost profile, at equal processor time", search_runs),
     Stage("baselines", "unmodified models, TASO's search, search traces", baseline_runs),
