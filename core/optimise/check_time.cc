@@ -1,5 +1,6 @@
 // How much of the checks is made in the time that they have.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/optimise/original.h"
@@ -76,7 +77,8 @@ Check Verifier::exact(const rules::Replayed& rewritten, const Budget& budget) {
   // At sizes that may prove too slow, a part of the time; else all but what the runtime needs.
   const double left_s = budget.end.left(), half_s = kExactShare * left_s;
   const double most_s = may_shrink() ? half_s : std::max(half_s, left_s - runtime_s());
-  limit_ = Deadline([watch = Stopwatch(), most_s] { return most_s - watch.seconds(); });
+  if (std::isfinite(left_s))
+    limit_ = Deadline([&end = time_.end, rest_s = left_s - most_s] { return end.left() - rest_s; });
   Check check = exact_once(rewritten, budget);
   limit_ = {};
   try {

@@ -21,8 +21,8 @@ constexpr double kOwnErrors = 8;      // the result's rounding may be so many ti
 constexpr double kWrongErrors = 1e3;  // ... and beyond so many times (and kWrongError) no rounding explains it
 constexpr double kWrongError = 1e-2;
 constexpr double kFoldedError = 1e-6;  // weights that the export computed are rounded to single precision
-constexpr int kSizes = 3;              // sets of sizes at which a model with open dimensions is checked
-constexpr int kRoundingSets = 2;
+// Sets of sizes at which a model with open dimensions is checked, and of inputs that show rounding.
+constexpr int kSizes = 3, kRoundingSets = 2;
 constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the checks, that are over then
 constexpr double kLargeSizes = 8;                      // other sizes may take so many times as long
 
@@ -78,7 +78,6 @@ Check verdict_of(const verify::Agreement& found, const graph::Graph& before, dou
       still.push_back(name);
   }
   const bool blind = silent.size() + still.size() == found.output_compared.size();
-  const bool replaced_seen = all_replaced_compared(found);
   const int64_t elements = found.rounded + found.unstable + found.compared;
   std::vector<std::string> limits;
   if (!silent.empty()) limits.push_back("nothing was compared of output " + join(silent, ", ") + " (NaN or infinite)");
@@ -95,7 +94,7 @@ Check verdict_of(const verify::Agreement& found, const graph::Graph& before, dou
   check.limits = join(limits, "; ");
   if (found.wrong) {
     check.finding = Finding::wrong;
-  } else if (blind && !replaced_seen) {
+  } else if (blind && !all_replaced_compared(found)) {
     check.finding = Finding::not_compared;
     check.detail = "nothing was compared: " + (limits.empty() ? std::string("no output is known") : check.limits);
     check.limits.clear();
@@ -186,9 +185,7 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
   for (const auto& name : left_out) reference.erase(name);
   if (!left_out.empty()) {
     check.limits = fmt::format(
-        "not compared: output {}, behind an unknown operator whose result, or the result's shape, is known in one of "
-        "the "
-        "files only",
+        "not compared: output {}, behind an unknown operator whose result, or its shape, is known in one file only",
         join(std::vector(left_out.begin(), left_out.end()), ", "));
     if (reference.empty()) check.detail = check.limits;
   }
@@ -259,7 +256,7 @@ Check Verifier::file_again(const fs::path& file, const Check& exact, const Budge
   return check;
 }
 
-Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, const Expected& expected, double least,
+Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, const OwnErrors& own_errors, double least,
                            int sets, const std::string& where) const {
   Check check;
   check.kind = where.empty() ? Check::Kind::runtime : Check::Kind::other;
@@ -271,16 +268,17 @@ Check Verifier::by_runtime(const graph::Graph& graph, const fs::path& file, cons
   const auto found = measure::compare_outputs(runtime_, {&model_.graph, before_}, {&graph, file}, sets);
   check.detail = found.detail;
   if (!found.done) {
-    if (time_.end.over()) return skipped(std::move(check));
     if (found.second_failed) check.finding = Finding::differs;
-    return check;
+    return time_.end.over() ? skipped(std::move(check)) : check;
   }
   check.finding = found.alike ? Finding::same : Finding::differs;
-  std::optional<std::map<std::string, double>> own;  // what the runtime's own optimisation of the original does
+  // What single precision makes of the original, and the runtime's own optimisation: each takes runs of its own.
+  std::optional<std::map<std::string, double>> rounding, own;
   for (const auto& [name, error] : found.errors) {
-    const auto known = expected.own_errors.find(name);
-    double allowed =
-        std::max(least, allowed_for(known == expected.own_errors.end() ? 0 : known->second, options_.tolerance));
+    double allowed = std::max(least, options_.tolerance);
+    if (error > allowed && !rounding) rounding = own_errors();
+    if (error > allowed && rounding->contains(name))
+      allowed = std::max(allowed, allowed_for(rounding->at(name), options_.tolerance));
     std::string remark;
     if (error > allowed) {
       // ... a rewrite may do, too: double precision has judged the rewrites.
@@ -302,7 +300,9 @@ Check Verifier::in_runtime(const rules::Replayed& rewritten, const fs::path& fil
 
 Check Verifier::in_runtime(const rules::Replayed& rewritten, const fs::path& file, int sets) const {
   try {
-    return by_runtime(rewritten.graph, file, original_->expected(0), options_.tolerance, sets);
+    end_.check();
+    const auto own = [&] { return original_->runs(1)->own_errors(0); };
+    return by_runtime(rewritten.graph, file, own, options_.tolerance, sets);
   } catch (const Stopped&) {
     return skipped({.by = runtime_.name(), .detail = "", .kind = Check::Kind::runtime});
   }
@@ -343,16 +343,16 @@ void Verifier::at_other_sizes(const fs::path& file, const Budget& budget, std::v
     runtime_.set_input_shapes(original->shapes);
     // Double precision has judged the rewrites at these sizes; of the runtime's own rounding (of saturated ends, for
     // example) only what is gross counts.
-    const Check other =
-        by_runtime(model_.graph, file, original->expected, kWrongError, 1, " at " + to_text(original->sizes));
+    const auto own = [&] { return original->expected.own_errors; };
+    const Check other = by_runtime(model_.graph, file, own, kWrongError, 1, " at " + to_text(original->sizes));
     runtime_.set_input_shapes(run_shapes(model_));
     if (!other.done()) continue;  // a runtime need not admit them
     checks.push_back(other);
     ran_at_.push_back({to_text(original->sizes), original->shapes});
   }
   if (!in_time) {
-    const std::string made = fmt::format("rlgo and {} at {} more other sizes", runtime_.name(), kSizes - done);
-    checks.push_back(skipped({.by = made, .detail = ""}));
+    checks.push_back(skipped(
+        {.by = fmt::format("rlgo and {} at {} more other sizes", runtime_.name(), kSizes - done), .detail = ""}));
   } else if (done == 0)
     checks.push_back(
         {"rlgo at other sizes", Finding::not_compared, 0, 0, "the original runs at none of the sizes that were tried"});

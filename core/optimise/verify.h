@@ -102,10 +102,11 @@ class Verifier {
   void add_rounding(const Expected& expected, const graph::Graph& after, Check& check) const;
   void add_ranges(const graph::Graph& after, const Budget& budget, Check& check) const;
   Check file_again(const std::filesystem::path& file, const Check& exact, const Budget& budget);
-  // The runtime's own outputs of the graph, written to `file`, each next to the original's own error of it in single
-  // precision; `least`: what is allowed in any case.
-  Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, const Expected& expected, double least,
-                   int sets, const std::string& where = "") const;
+  using OwnErrors = std::function<std::map<std::string, double>()>;
+  // The runtime's own outputs of the graph, written to `file`. `least`: what is allowed in any case; where more is
+  // needed `own_errors` is asked for the original's own error of each output in single precision.
+  Check by_runtime(const graph::Graph& graph, const std::filesystem::path& file, const OwnErrors& own_errors,
+                   double least, int sets, const std::string& where = "") const;
   Check in_runtime(const rules::Replayed& rewritten, const std::filesystem::path& file, int sets) const;
   const AtSizes* other_sizes(size_t k, bool soon, bool& in_time);
   // What a check states that was cut short.

@@ -39,6 +39,11 @@ Shape BoundedChooser::relative(const Shape& other) {
     while (static_cast<int64_t>(longer.size()) < bounds_.ranks && pick(3) > 0) longer.insert(longer.begin(), 1);
     for (auto& length : longer) length = length == 1 ? extent() : length;
     all.insert(all.end(), 3, longer);
+    // One element along some axes, wherever they stand: conditions ask for that of the last two, say.
+    Shape some = other;
+    for (auto& length : some) length = pick(2) == 0 ? 1 : length;
+    while (some.size() > 1 && some[0] == 1) some.erase(some.begin());
+    all.insert(all.end(), 3, some);
   }
   return all[static_cast<size_t>(choices_.pick(static_cast<int64_t>(all.size())))];
 }

@@ -53,6 +53,11 @@ bool Comparison::in_field(Draw draw, CheckResult& result) const {
     PrimeRing ring(draw.seed);
     const Side a = evaluate(ring, plan_, draw, left_);
     const Side b = a.outputs ? evaluate(ring, plan_, draw, right_) : Side();
+    if (a.outputs && !b.outputs && ring.no_element()) {  // a runtime fails where it did not
+      const std::string op(ops::name(right_.node(b.failed).op()));
+      settle(fmt::format("an index of {}, which names no element on the right side alone", op), 0, 0, result);
+      return false;
+    }
     if (!a.outputs || !b.outputs) {
       result.why = a.outputs ? no_meaning(right_, b.failed) : no_meaning(left_, a.failed);
       return false;

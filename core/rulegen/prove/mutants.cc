@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/rulegen/prove/prove.h"
+#include "core/rules/ranges.h"
 
 namespace rlgo::rulegen {
 namespace {
@@ -172,7 +173,8 @@ std::vector<Mutant> mutants_of(const rules::RuleText& rule) {
 AxiomUnderTest::AxiomUnderTest(const rules::RuleText& axiom, const AxiomSet& axioms, const BoundedOptions& options)
     : name_(axiom.name),
       axioms_(axioms),
-      axiom_(rules::RuleSet::parse(rules::to_text(axiom), "axiom")),
+      // Over the reals, as the mutants: an axiom that is left out where numbers may grow too large is true there, too.
+      axiom_(rules::over_reals(*rules::RuleSet::parse(rules::to_text(axiom), "axiom"))),
       first_(first_instances(*axiom_, 0, options)),
       options_(options) {
   options_.original = axiom_.get();

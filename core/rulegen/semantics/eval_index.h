@@ -44,13 +44,14 @@ bool eval_gather_elements(Eval<R>& e) {
   const Steps own = strides_of(e.shape(0));
   Steps others = own;
   others[axis] = 0;
-  bool all = true;
+  bool all = true, inside = true;
   walk(y.shape(), others, [&](size_t k, size_t from) {
     const auto index = e.ring.whole(e.in[1]->data[k]);
-    all = all && index && *index >= 0 && *index < e.shape(0)[axis];
-    if (all) y.data[k] = e.in[0]->data[from + static_cast<size_t>(*index * own[axis])];
+    all = all && index;
+    inside = inside && (!index || (*index >= 0 && *index < e.shape(0)[axis]));
+    if (all && inside) y.data[k] = e.in[0]->data[from + static_cast<size_t>(*index * own[axis])];
   });
-  return all;
+  return inside ? all : no_element(e.ring);
 }
 
 template <class R>  // along `axis`, from the end where `reverse`, without the element itself where `exclusive`

@@ -100,7 +100,8 @@ bool eval_gather(Eval<R>& e) {
   for (size_t k = 0; k < y.data.size(); ++k) {
     const size_t outer = k / inner / indices;
     const auto index = e.ring.whole(e.in[1]->data[k / inner % indices]);
-    if (!index || *index < 0 || *index >= static_cast<int64_t>(extent)) return false;
+    if (!index) return false;
+    if (*index < 0 || *index >= static_cast<int64_t>(extent)) return no_element(e.ring);
     y.data[k] = e.in[0]->data[(outer * extent + static_cast<size_t>(*index)) * inner + k % inner];
   }
   return true;

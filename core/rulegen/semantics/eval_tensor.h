@@ -39,6 +39,14 @@ struct Eval {
   }
 };
 
+// For eval_op, where an index names no element: then a runtime fails, and the graph has no value on these inputs. Rings
+// that decide what differs note it.
+template <class R>
+bool no_element(R& ring) {
+  if constexpr (requires { ring.note_no_element(); }) ring.note_no_element();
+  return false;
+}
+
 using Steps = SmallVector<int64_t, 6>;
 
 // Distance in elements between neighbours along each axis.

@@ -114,6 +114,9 @@ class PrimeRing {
 
   // Draw other inputs: an order was asked of numbers that are too near to distinguish but not equal.
   bool ambiguous() const { return ambiguous_; }
+  // An index named no element: what was evaluated has no value.
+  bool no_element() const { return no_element_; }
+  void note_no_element() { no_element_ = true; }
 
  private:
   Element opaque(uint64_t code, uint64_t field, double real) const;
@@ -125,7 +128,7 @@ class PrimeRing {
   void note_order(const Element& a, const Element& b);
 
   uint64_t seed_;
-  bool ambiguous_ = false;
+  bool ambiguous_ = false, no_element_ = false;
   std::map<std::pair<int64_t, int64_t>, Element> ratios_;
   std::unordered_map<uint64_t, Element> exp_of_;  // what was exponentiated, by the field element that came of it
   std::unordered_map<uint64_t, Element> log_of_;  // what a logarithm was taken of, likewise

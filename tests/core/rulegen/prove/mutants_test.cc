@@ -62,6 +62,18 @@ TEST(Mutants, OperandsJoinedAlongDifferentAxesAreFound) {
   EXPECT_EQ(found.count(MutantFate::survived), 0u);
 }
 
+// Over the reals the axiom does the same there, although numbers that are known at run time alone are multiplied.
+TEST(Mutants, WhatTheAxiomDoesIsNoInstance) {
+  for (const auto& [mistake, fate] : fates_of("batch-norm-scale-out", {"condition: 2 in place of 1"}))
+    EXPECT_NE(fate, MutantFate::survived) << mistake;
+}
+
+// A runtime refuses an index that names no element: such a side has no value.
+TEST(Mutants, AnIndexOutOfRangeIsRefuted) {
+  const auto fates = fates_of("channel-shuffle", {"value: sign of 1 turned"});
+  EXPECT_EQ(fates.begin()->second, MutantFate::refuted);
+}
+
 TEST(TrueMutants, ListsAreReadAndStaleLinesAreRefused) {
   const std::string axioms = testing::TempDir() + "true_mutants.rules",
                     list = testing::TempDir() + "true_mutants.mutants";
