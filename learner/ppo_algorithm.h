@@ -19,7 +19,7 @@ class PpoAlgorithm : public Algorithm {
  public:
   // Trains `agent` in place, on its device.
   PpoAlgorithm(nets::Agent agent, const PpoOptions& options, uint64_t seed)
-      : trainer_(std::move(agent), options), seed_(seed) {}
+      : trainer_(std::move(agent), options), seed_(seed), decoder_(!trainer_.agent()->device().is_cpu()) {}
   std::string weights() override;
   void prepare(const Episode& episode) override;
   // Reports UpdateStats::named().

@@ -257,6 +257,7 @@ learner::LoopHooks LearnerSession::hooks() {
       atomic_write(graph->folder.best_trace(), to_text(graph->best->trace(), *rules_));
     }
     if (store_ && !passed_on) store_->append(episode);
+    if (learner_device_.kind != exec::Device::Kind::cpu) algorithm_->prepare(episode);  // a thread decodes it
     progress_.steps(static_cast<int64_t>(t.steps.size()));
   };
   hooks.starts = [this] { return learner::encode_archives(graphs_); };
@@ -279,10 +280,9 @@ learner::LoopHooks LearnerSession::hooks() {
 
 int LearnerSession::run(std::function<bool()> turn) {
   exec::keep_freed_memory();  // each minibatch frees hundreds of megabytes; measurements at the end give them back
-  if (config_.store_rollouts) {
+  if (config_.store_rollouts)
     store_ = std::make_unique<replay::BackgroundWriter>(folder_.rollouts(), store_header(config_, spec_, *rules_),
                                                         config_.store);
-  }
   open_metrics();
 
   learner::LoopOptions options = config_.loop;

@@ -8,6 +8,7 @@
 #include "launch/train/followers.h"
 #include "launch/train/roles.h"
 #include "launch/train/run_parts.h"
+#include "learner/session/gpu_sizes.h"
 #include "learner/session/latency_ranks.h"
 #include "learner/session/run_folder.h"
 
@@ -26,8 +27,13 @@ void read_options(const comm::Comm& comm, const std::vector<std::string>& argume
   if (!config.config.empty()) options.parse_config(read_text(config.config), config.config, Source::file);
   check(config);
   check_ranks(config, comm.size());
-  const auto notice = options.notice();
-  if (comm.rank() == 0 && !notice.empty()) std::fprintf(stderr, "rlgo: note: %s\n", notice.c_str());
+  const auto unset = [&](const std::string& key) { return options.source(key) == Source::fallback; };
+  std::string sizes;
+  if (comm.rank() < config.loop.learners && config.agent != Agent::random && !config.learns_latency() &&
+      learner::learns_on_gpu(learners_options(config)))
+    sizes = learner::fit_gpu(unset, config.loop, config.ppo, config.dream.trainer);
+  for (const auto& notice : {options.notice(), sizes})
+    if (comm.rank() == 0 && !notice.empty()) std::fprintf(stderr, "rlgo: note: %s\n", notice.c_str());
 }
 
 }  // namespace

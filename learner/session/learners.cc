@@ -148,7 +148,7 @@ LearnerPlace learner_place(const LearnersOptions& options) {
   return place;
 }
 
-LearnerDevices choose_devices(const std::vector<LearnerPlace>& places) {
+LearnerDevices choose_devices(const std::vector<LearnerPlace>& places, std::string_view word) {
   LearnerDevices result;
   result.own.assign(places.size(), true);
   for (const auto& place : places) {
@@ -169,6 +169,9 @@ LearnerDevices choose_devices(const std::vector<LearnerPlace>& places) {
   if (taken.size() < places.size())
     result.why_not =
         fmt::format("{} learners share {} GPU{}", places.size(), taken.size(), taken.size() > 1 ? "s" : "");
+  if (word == "cuda" && taken.size() < places.size())
+    fail("--device cuda: {}; use fewer --learners, --device auto or cuda:N to share one, or --device cpu",
+         result.why_not);
   if (models.size() > 1)
     result.remark = fmt::format("the learners' GPUs differ ({}): each update takes as long as the slowest needs",
                                 rlgo::join(std::vector(models.begin(), models.end()), ", "));
@@ -191,11 +194,7 @@ LearnerDevices meet_learners(const LearnersOptions& options, comm::Mailbox& mail
       mailbox.wait(20);
     }
   }
-  auto devices = choose_devices(places);
-  if (options.device == "cuda" && std::ranges::count(devices.own, false) > 0)
-    fail("--device cuda: {}; use fewer --learners, --device auto or cuda:N to share one, or --device cpu",
-         devices.why_not);
-  return devices;
+  return choose_devices(places, options.device);
 }
 
 std::shared_ptr<LeaderAlgorithm> lead_learners(const LearnersOptions& options, comm::Mailbox& mailbox,

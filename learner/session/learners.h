@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/comm/mailbox.h"
@@ -37,12 +38,12 @@ struct LearnerDevices {
   std::string why_not;  // why NCCL is not used
   std::string remark;   // "", or what makes the learners slower than need be
 };
-// A GPU of its own (by host and address) for each learner wherever there is such an assignment; else some share one.
-// The CPU for all where one place has no GPU (`why_not` names it).
-LearnerDevices choose_devices(const std::vector<LearnerPlace>& places);
+// A GPU of its own (by host and address) for each learner wherever there is such an assignment; else some share one,
+// or, where `word` (LearnersOptions::device) is "cuda", throws Error. The CPU for all where one place has no GPU
+// (`why_not` names it).
+LearnerDevices choose_devices(const std::vector<LearnerPlace>& places, std::string_view word = "auto");
 
-// Rank 0 waits for all other learners; throws Error where one ends before, and where options.device is "cuda" and two
-// would share a GPU.
+// Rank 0 waits for all other learners; throws Error where one ends before, and as choose_devices().
 LearnerDevices meet_learners(const LearnersOptions& options, comm::Mailbox& mailbox);
 // Rank 0: sends each of them what it needs (spec, first observation, the algorithm's whole state), joins them. Returns
 // the algorithm for the loop.

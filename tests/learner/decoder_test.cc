@@ -48,6 +48,29 @@ TEST(Decoder, ABrokenEpisodeIsLeftOutAndTold) {
   EXPECT_THAT(notes, testing::ElementsAre(testing::HasSubstr("episode 8 of rank 3 is left out")));
 }
 
+// A thread decodes what is handed over, before and while an update takes its own.
+TEST(Decoder, AThreadDecodesTheSame) {
+  std::vector<Episode> first, second;
+  for (int64_t i = 0; i < 12; ++i) (i % 3 == 0 ? second : first).push_back(coded(i, 3 + static_cast<int>(i)));
+  first.push_back(broken(20));
+  std::vector<std::string> notes;
+  Decoder plain, threaded(true);
+  for (const auto& episode : first) threaded.ahead(episode);
+  size_t next = 0;
+  const auto found = threaded.take(first, notes, [&] {
+    while (next < second.size()) threaded.ahead(second[next++]);  // arrives meanwhile, and is kept
+  });
+  EXPECT_EQ(next, second.size());
+  EXPECT_THAT(notes, testing::ElementsAre(testing::HasSubstr("episode 20")));
+  first.pop_back();
+  const auto expected = plain.take(first, notes, {});
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(mdp::encode(found[i]), mdp::encode(expected[i])) << i;
+  int rests = 0;
+  EXPECT_EQ(threaded.take(second, notes, [&] { ++rests; }).size(), second.size());
+  EXPECT_EQ(rests, 0) << "all were decoded by the thread";
+}
+
 TEST(Decoder, ForgetsWhatWasNotAskedFor) {
   const auto dropped = coded(0, 3);
   Decoder decoder;

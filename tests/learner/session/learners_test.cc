@@ -71,6 +71,20 @@ TEST(ChooseDevices, ByAddressNotByCount) {
   EXPECT_TRUE(choose_devices({place("a", {"01"}), place("b", {"01"})}).nccl);  // the same address on another host
 }
 
+TEST(ChooseDevices, MoreLearnersThanGpusIsAnErrorWhereEachAsksForOne) {
+  const std::vector two = {place("a", {"01"}), place("a", {"01"})};
+  EXPECT_TRUE(choose_devices({place("a", {"01", "02"}), place("a", {"01"})}, "cuda").nccl);
+  EXPECT_FALSE(choose_devices(two, "cuda:0").nccl);
+  try {
+    choose_devices(two, "cuda");
+    FAIL() << "two learners, one GPU";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(),
+                 "--device cuda: 2 learners share 1 GPU; use fewer --learners, --device auto or cuda:N to share one, "
+                 "or --device cpu");
+  }
+}
+
 TEST(ChooseDevices, NamesWhatIsInTheWay) {
   EXPECT_THAT(choose_devices({place("a", {"01"}), place("b", {})}).why_not, HasSubstr("b has no GPU"));
   auto places = std::vector{place("a", {"01"}), place("b", {"01"})};
