@@ -1,7 +1,9 @@
 #include <ATen/Context.h>
 #include <ATen/Functions.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/base/error.h"
 #include "core/exec/device_tools.h"
 #include "core/exec/launches.h"
 
@@ -32,6 +34,22 @@ TEST(Launches, ARunOfMoreOperatorsCountsMore) {
               for (int i = 0; i < 3; ++i) at::mm(x, x);
             }),
             3 * one);
+}
+
+// Two jobs on one GPU (of a number that no machine has, so that this disturbs nobody).
+TEST(Claim, ASecondJobIsAnErrorThatNamesTheFirst) {
+  const Device gpu{Device::Kind::cuda, 126};
+  const auto first = claim(gpu);
+  ASSERT_TRUE(first);
+  try {
+    claim(gpu);
+    FAIL() << "two jobs have it";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), testing::MatchesRegex("device 'cuda:126': another run of rlgo trains on this GPU .host .*, "
+                                                "process [0-9]+.; wait for its end, take another --device cuda:N, or "
+                                                "use --device cpu"));
+  }
+  EXPECT_FALSE(claim({}));  // many share the CPU
 }
 
 TEST(DeviceWord, NamesADevice) {
