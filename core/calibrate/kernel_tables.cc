@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/base/error.h"
 #include "core/base/quantile.h"
 #include "core/base/text.h"
 
