@@ -10,6 +10,7 @@
 #include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/hash.h"
 #include "core/base/quantile.h"
 #include "core/base/rng.h"
 #include "core/base/stopwatch.h"
@@ -32,10 +33,12 @@ constexpr double kLeastUs = 0.01;     // a time that the overhead swallows
 // Of a whole model: long next to a run that finds the caches full of another model (150 us in place of 45 us).
 constexpr double kWholeSampleUs = 4000;
 
-std::vector<std::string> texts(std::span<const fs::path> paths) {
-  std::vector<std::string> out;
-  for (const auto& path : paths) out.push_back(path.string());
-  return out;
+bool is_utf8(const std::string& text) {
+  try {
+    return !Json(text).dump().empty();
+  } catch (const Json::type_error&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -62,6 +65,15 @@ struct Measurer::Impl {
     child.reset();
   }
   fs::path error_file() const { return folder / "stderr.txt"; }
+  // As a request has it. JSON holds UTF-8 alone: a file of another name gets a link of such a name.
+  std::string name_of(const fs::path& model) const {
+    if (is_utf8(model.string())) return model.string();
+    const fs::path link = folder / fmt::format("named-{:016x}.onnx", hash_string(fs::absolute(model).string()));
+    std::error_code there;
+    fs::create_symlink(fs::absolute(model), link, there);
+    if (!is_utf8(link.string())) fail("{}: is not UTF-8; set TMPDIR to a folder whose name is", folder.string());
+    return link.string();
+  }
   bool stopped() const { return options.should_stop && options.should_stop(); }
   void end_if_stopped() {
     if (!stopped()) return;
@@ -169,7 +181,8 @@ struct Measurer::Impl {
 
   // Models of one request, the empty one among them. Throws like request().
   std::vector<Timing> measure_some(std::span<const fs::path> models) {
-    auto names = texts(models);
+    std::vector<std::string> names;
+    for (const auto& model : models) names.push_back(model.string());
     names.push_back(standard.empty());
     Json message = timing_request("measure", names, options.repeats, options.min_sample_us);
     if (hello.reference) message["reference"] = standard.reference();
@@ -190,7 +203,7 @@ struct Measurer::Impl {
   void compare_some(std::span<const fs::path> models, std::span<const size_t> places, std::span<const size_t> order,
                     const cost::CompareOptions& compare, Comparison& out) {
     std::vector<std::string> names;
-    for (const size_t k : order) names.push_back(models[places[k]].string());
+    for (const size_t k : order) names.push_back(name_of(models[places[k]]));
     Json message = timing_request("compare", names, compare.repeats, kWholeSampleUs);
     message["seed"] = options.seed + compare.order;
     if (!values.empty()) message["values"] = values;
@@ -268,6 +281,8 @@ cost::TableOrigin Measurer::origin() const {
   const MeasurerHello& h = impl_->hello;
   return {fmt::format("measured:{}-{}", h.runtime, h.version), h.device, h.threads};
 }
+
+std::string Measurer::name_of(const fs::path& model) const { return impl_->name_of(model); }
 
 fs::path Measurer::temporary(std::string_view stem) {
   return impl_->folder / fmt::format("{}-{}.onnx", stem, ++impl_->files);
@@ -351,8 +366,10 @@ std::vector<Outputs> Measurer::outputs(std::span<const fs::path> models, int set
   std::vector<Outputs> out(models.size());
   std::string why = impl_->hello.outputs ? "the measurer failed too often" : "the measurer answers no outputs";
   if (impl_->hello.outputs && usable()) {
-    const Json request{{"do", "outputs"}, {"models", texts(models)}, {"folder", folder.string()}, {"plain", plain}};
     try {
+      std::vector<std::string> names;
+      for (const auto& model : models) names.push_back(name_of(model));
+      const Json request{{"do", "outputs"}, {"models", names}, {"folder", folder.string()}, {"plain", plain}};
       out = read_outputs(ask(request.dump(), set), models.size());
       why.clear();
     } catch (const Error& e) {

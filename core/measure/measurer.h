@@ -92,6 +92,8 @@ class Measurer {
   // Sends a JSON object {"do": ...} with seed (options().seed + `set`), shapes and values added; the answer. Throws
   // Error where there is none.
   std::string ask(const std::string& request, int set = 0);
+  // A model's file as a request states it: under a name that is UTF-8.
+  std::string name_of(const std::filesystem::path& model) const;
   // A path in the measurer's own folder, which is removed with it; different at each call.
   std::filesystem::path temporary(std::string_view stem);
   // Crashes, hangs and nonsense so far.

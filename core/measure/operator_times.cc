@@ -26,7 +26,7 @@ std::vector<cost::OperatorTime> read_operator_times(std::string_view answer) {
 std::vector<cost::OperatorTime> ask_operator_times(Measurer& measurer, const std::filesystem::path& model) {
   if (!measurer.hello().profile || !measurer.usable()) return {};
   try {
-    return read_operator_times(measurer.ask(Json{{"do", "profile"}, {"model", model.string()}}.dump()));
+    return read_operator_times(measurer.ask(Json{{"do", "profile"}, {"model", measurer.name_of(model)}}.dump()));
   } catch (const Error&) {
     return {};  // of no consequence for the model
   }

@@ -39,7 +39,7 @@ std::vector<cost::SwitchTiming> measure_switches(Measurer& measurer, std::span<c
                                                  double seconds) {
   if (!measurer.hello().switches || !measurer.usable()) return {};
   Json request{{"do", "switches"}, {"seconds", seconds}, {"models", Json::array()}};
-  for (const auto& model : models) request["models"].push_back(model.string());
+  for (const auto& model : models) request["models"].push_back(measurer.name_of(model));
   try {
     return read_switches(measurer.ask(request.dump()), models.size());
   } catch (const Error&) {

@@ -1,7 +1,9 @@
 """rlgo optimise and the files around a model: none is lost, links are followed as far as the runtime does, places that cannot be written are reported first."""
 import hashlib
 import json
+import os
 import shutil
+import sys
 
 import onnx
 from _rlgo import assert_same_model, main, rlgo
@@ -51,6 +53,19 @@ def weights_as_output(folder):
     assert contents(folder) == before
 
 
+def names_of_bytes(folder):
+    """a name that is not UTF-8, which JSON cannot hold: the runtime gets a link of another name, and weights next to the model are found"""
+    name, out = os.fsencode(folder) + b"/m\xff.onnx", os.fsencode(folder) + b"/o\xfe.onnx"
+    os.rename(with_data(folder, "model.onnx", "weights.bin"), name)
+    done = rlgo("optimise", os.fsdecode(name), "-o", os.fsdecode(out), "--json", "o.json", *BRIEF[:-1], 60, "--target", "onnxruntime",
+                "--target.python", sys.executable, cwd=folder, status=None)
+    assert done.returncode in (0, 3), done.stderr
+    assert json.loads((folder / "o.json").read_text(encoding="utf-8"))["nodes"]
+    if os.path.exists(out):  # not where a busy machine leaves no time for a check
+        os.rename(out, folder / "out.onnx")
+        assert_same_model(folder / "plain.onnx", folder / "out.onnx")
+
+
 def hub_cache(folder):
     """the cache of the Hugging Face hub: model and weights are links to files side by side elsewhere, under other names"""
     blobs, snapshot = folder / "blobs", folder / "snapshots/0123/onnx"
@@ -85,4 +100,4 @@ def training_info(folder):
 
 
 if __name__ == "__main__":
-    main(renamed_results, weights_as_output, hub_cache, places_that_cannot_be_written, training_info)
+    main(renamed_results, weights_as_output, names_of_bytes, hub_cache, places_that_cannot_be_written, training_info)
