@@ -8,7 +8,7 @@ import os
 import pathlib
 import sys
 
-MOST_LINES = 4450
+MOST_LINES = 4550
 
 
 def lines_of(root):
