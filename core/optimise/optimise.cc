@@ -12,9 +12,9 @@
 #include "core/base/destination.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/hash.h"
 #include "core/base/stopwatch.h"
 #include "core/base/temporary_folder.h"
+#include "core/cost/table_file.h"
 #include "core/onnx/weight_files.h"
 #include "core/optimise/acceptance.h"
 #include "core/optimise/benchmark.h"
@@ -38,19 +38,11 @@ namespace {
 constexpr int kLeastCompareRounds = 5;
 constexpr double kSwitchesSeconds = 1.5;  // for the runtime's own switches
 constexpr int kCheckedRuns = 24;          // of models, about, that the checks of outputs take
-constexpr uint64_t kWayOfTiming = 2;      // operators: tables of another way are not read (2: large weights are cold)
 
 // Measured costs of earlier calls on this machine. A damaged table is reported and starts again.
 fs::path load_costs(const OptimiseOptions& options, cost::TableCost& table, const Log& log) {
   if (options.costs.empty()) return {};
-  const auto& origin = table.origin();
-  uint64_t hash = hash_string(origin.device, hash_string(origin.model));
-  hash = hash_combine(hash_combine(hash, static_cast<uint64_t>(origin.threads)), kWayOfTiming);
-  std::string name = origin.model;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.'; },
-      '-');
-  fs::path file = fs::path(options.costs) / fmt::format("{}-{}t-{:08x}.tsv", name, origin.threads, hash >> 32);
+  const fs::path file = fs::path(options.costs) / (cost::file_stem(table.origin()) + ".tsv");
   std::error_code error;
   if (!fs::exists(file, error)) return file;
   try {
