@@ -17,6 +17,12 @@ std::string measurer_python(const Problem& config) {
 }
 
 Problem::Problem() {
+  const char* cache = std::getenv("RLGO_CACHE");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && *cache != '\0')
+    cost.target.folder = std::string(cache) + "/costs";
+  else if (home != nullptr && *home != '\0')
+    cost.target.folder = std::string(home) + "/.cache/rlgo/costs";
   if (training() == nullptr) cost.target.runtime = "auto";
 }
 

@@ -1,5 +1,6 @@
 #include "core/cost/boosted_trees.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -9,6 +10,7 @@ namespace rlgo::cost {
 namespace {
 
 constexpr int kDeepest = 64;
+const std::vector<std::string> kNotes = {"device", "model", "threads", "base"};
 
 double number(const std::string& text) {
   const auto value = parse_double(text);
@@ -47,10 +49,10 @@ BoostedTrees::BoostedTrees(const std::string& text, const std::string& file_name
         self(self, depth + 1);
       };
       if (words[0] == "#") continue;
-      if (words[0] == "device") {
-        if (!device_.empty()) fail("a second line of device");
-        device_ = join(std::span(words).subspan(1), " ");
-        if (device_.empty()) fail("a device without a name");
+      if (std::ranges::find(kNotes, words[0]) != kNotes.end()) {
+        const std::string name = join(std::span(words).subspan(1), " ");
+        if (!notes_.emplace(words[0], name).second) fail("a second line of {}", words[0]);
+        if (name.empty()) fail("a {} without a name", words[0]);
       } else if (words[0] == "features") {
         if (!features_.empty()) fail("a second line of features");
         for (size_t k = 1; k < words.size(); ++k)
@@ -60,13 +62,19 @@ BoostedTrees::BoostedTrees(const std::string& text, const std::string& file_name
         branch(branch, 0);
         if (at != words.size()) fail("'{}' after the last leaf", words[at]);
       } else {
-        fail("'{}' begins no line of trees: #, device, features, tree", words[0]);
+        fail("'{}' begins no line of trees: #, {}, features, tree", words[0], join(kNotes, ", "));
       }
     } catch (const Error& e) {
       throw e.in(fmt::format("{}:{}", file_name, line_number));
     }
   }
   if (roots_.empty()) fail("{}: has no trees", file_name);
+}
+
+const std::string& BoostedTrees::note(const std::string& word) const {
+  static const std::string kNone;
+  const auto found = notes_.find(word);
+  return found == notes_.end() ? kNone : found->second;
 }
 
 double BoostedTrees::operator()(std::span<const std::pair<std::string, double>> features) const {

@@ -1,10 +1,17 @@
 #include "core/cost/table_file.h"
 
 #include <algorithm>
+#include <cctype>
 
+#include "core/base/hash.h"
 #include "core/base/text.h"
 
 namespace rlgo::cost {
+namespace {
+
+constexpr uint64_t kWayOfTiming = 2;  // operators: tables of another way are not read (2: large weights are cold)
+
+}  // namespace
 
 std::string header(const TableFormat& format, const TableOrigin& origin) {
   return fmt::format("{}\n# model {}\n# device {}\n# threads {}\n{}\n", format.title, origin.model, origin.device,
@@ -13,6 +20,16 @@ std::string header(const TableFormat& format, const TableOrigin& origin) {
 
 std::string describe(const TableOrigin& origin) {
   return fmt::format("model '{}', device '{}', {}", origin.model, origin.device, counted(origin.threads, "thread"));
+}
+
+std::string file_stem(const TableOrigin& origin) {
+  uint64_t hash = hash_string(origin.device, hash_string(origin.model));
+  hash = hash_combine(hash_combine(hash, static_cast<uint64_t>(origin.threads)), kWayOfTiming);
+  std::string name = origin.model;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.'; },
+      '-');
+  return fmt::format("{}-{}t-{:08x}", name, origin.threads, hash >> 32);
 }
 
 TableOrigin on_one_line(TableOrigin origin) {

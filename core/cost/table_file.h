@@ -21,6 +21,8 @@ struct TableFormat {
 std::string header(const TableFormat& format, const TableOrigin& origin);
 // "model 'measured:cpu', device 'AMD EPYC', 1 thread".
 std::string describe(const TableOrigin& origin);
+// "measured-onnxruntime-1.31.1-1t-a968cfcb": what files of what holds for this origin alone are called, without ending.
+std::string file_stem(const TableOrigin& origin);
 // The same origin with blanks in place of tabs and line breaks, so that a header reads back.
 TableOrigin on_one_line(TableOrigin origin);
 

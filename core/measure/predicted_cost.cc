@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "core/cost/profile.h"
+#include "core/cost/table_file.h"
 #include "core/measure/group.h"
 #include "core/measure/partition.h"
 
@@ -21,8 +22,9 @@ constexpr double kMostFactor = 20;
 
 }  // namespace
 
+std::string maker(const std::string& device) { return device.substr(0, device.find_first_of(" (")); }
+
 std::vector<size_t> devices_like(const std::string& device, std::span<const std::string> known) {
-  const auto maker = [](const std::string& name) { return name.substr(0, name.find_first_of(" (")); };
   const auto such = [&](const auto& is_like) {
     std::vector<size_t> out;
     for (size_t k = 0; k < known.size(); ++k)
@@ -35,26 +37,60 @@ std::vector<size_t> devices_like(const std::string& device, std::span<const std:
   return like;
 }
 
-GroupPredictor::GroupPredictor(const std::string& runtime, const std::string& device, bool learned)
-    : formula_(cost::fitted_to(runtime)) {
+std::filesystem::path calibrated_file(const std::string& folder, const cost::TableOrigin& origin) {
+  return folder.empty() ? std::filesystem::path()
+                        : std::filesystem::path(folder) / (cost::file_stem(origin) + ".trees");
+}
+
+std::vector<std::filesystem::path> shipped_trees(const std::string& runtime) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
-  if (!learned || runtime.empty() || !std::ranges::all_of(runtime, plain)) return;
+  if (runtime.empty() || !std::ranges::all_of(runtime, plain)) return {};
   std::filesystem::path folder;
   try {
     folder = shipped_config("costs/" + runtime);
   } catch (const Error&) {
-    return;  // nothing was learned for this runtime
+    return {};  // nothing was learned for this runtime
   }
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".trees") files.push_back(entry.path());
   std::ranges::sort(files);
+  return files;
+}
+
+std::shared_ptr<const cost::BoostedTrees> read_trees(const std::filesystem::path& file) {
+  auto trees = std::make_shared<const cost::BoostedTrees>(read_text(file), file.string());
+  if (trees->device().empty()) fail("{}: has no line 'device NAME': what its times were taken on", file.string());
+  return trees;
+}
+
+bool GroupPredictor::take_calibrated(const Calibrated& here) {
+  std::error_code error;
+  if (here.file.empty() || !std::filesystem::exists(here.file, error)) return false;
+  constexpr const char* kRemedy = "remove it, or run rlgo calibrate again";
+  const auto of_this_machine = cost::on_one_line(here.origin);
+  try {
+    auto trees = read_trees(here.file);
+    const cost::TableOrigin found{trees->note("model"), trees->device(),
+                                  static_cast<int>(parse_int(trees->note("threads")).value_or(0))};
+    if (found != of_this_machine)
+      fail("{}: holds for {}, not for {}", here.file.string(), cost::describe(found), cost::describe(of_this_machine));
+    trees_ = {std::move(trees)};
+  } catch (const Error& e) {
+    fail("{}; {}", e.what(), kRemedy);
+  }
+  return true;
+}
+
+GroupPredictor::GroupPredictor(const std::string& runtime, const std::string& device, bool learned,
+                               const Calibrated& here)
+    : formula_(cost::fitted_to(runtime)) {
+  if (!learned || take_calibrated(here)) return;
   std::vector<std::shared_ptr<const cost::BoostedTrees>> all;
   std::vector<std::string> devices;
-  for (const auto& file : files) {
-    all.push_back(std::make_shared<const cost::BoostedTrees>(read_text(file), file.string()));
+  for (const auto& file : shipped_trees(runtime)) {
+    all.push_back(read_trees(file));
     devices.push_back(all.back()->device());
-    if (devices.back().empty()) fail("{}: has no line 'device NAME': what its times were taken on", file.string());
   }
   for (const size_t k : devices_like(device, devices)) trees_.push_back(all[k]);
 }
@@ -62,7 +98,10 @@ GroupPredictor::GroupPredictor(const std::string& runtime, const std::string& de
 std::string GroupPredictor::devices() const {
   std::vector<std::string> names;
   for (const auto& trees : trees_) names.push_back(trees->device());
-  return join(names, " and ");
+  std::string text = join(names, " and ");
+  if (trees_.empty() || trees_.front()->note("model").empty()) return text;
+  const std::string& base = trees_.front()->note("base");
+  return text + ", calibrated here" + (base.empty() ? "" : " on top of " + base);
 }
 
 double GroupPredictor::us(const graph::Graph& graph, std::span<const graph::NodeId> members) {

@@ -25,7 +25,9 @@ std::string ChildRuntime::name() const {
 cost::MeasuredCosts ChildRuntime::measure() {
   cost::MeasuredCosts out;
   out.table = std::make_shared<cost::TableCost>(measurer_->origin());
-  const GroupPredictor predictor(measurer_->hello().runtime, device(), learned_);
+  const auto origin = measurer_->origin();
+  const GroupPredictor predictor(measurer_->hello().runtime, device(), learned_,
+                                 {calibrated_file(folder_, origin), origin});
   const auto model = std::make_shared<GroupCost>(out.table, measure_groups(measurer_, out.table), predictor);
   out.model = model;
   out.set_watch = [model](cost::MeasureWatch watch) { model->set_watch(std::move(watch)); };

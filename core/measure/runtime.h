@@ -11,9 +11,10 @@ namespace rlgo::measure {
 // Runs model files.
 class ChildRuntime : public cost::Runtime {
  public:
-  // `learned`: estimates are learned prices, where the runtime has them.
-  explicit ChildRuntime(std::shared_ptr<Measurer> measurer, bool learned = true)
-      : measurer_(std::move(measurer)), learned_(learned) {}
+  // `learned`: estimates are learned prices, where the runtime has them; `folder`: of what `rlgo calibrate` learned on
+  // this machine, "" for none.
+  explicit ChildRuntime(std::shared_ptr<Measurer> measurer, bool learned = true, std::string folder = {})
+      : measurer_(std::move(measurer)), learned_(learned), folder_(std::move(folder)) {}
   std::string name() const override;
   std::string device() const override { return measurer_->hello().device; }
   int threads() const override { return measurer_->hello().threads; }
@@ -37,6 +38,7 @@ class ChildRuntime : public cost::Runtime {
  private:
   std::shared_ptr<Measurer> measurer_;
   bool learned_;
+  std::string folder_;
 };
 
 }  // namespace rlgo::measure

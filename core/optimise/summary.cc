@@ -1,13 +1,17 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/measure/predicted_cost.h"
 #include "core/optimise/before_after.h"
 #include "core/optimise/inputs.h"
 #include "core/optimise/other_sizes.h"
+#include "core/optimise/report.h"
 #include "core/optimise/result.h"
 #include "core/optimise/switches.h"
+#include "core/optimise/target.h"
 #include "core/optimise/verify.h"
 
 namespace rlgo::optimise {
@@ -108,6 +112,17 @@ std::string to_summary(const Result& result, bool brief, const std::string& repo
                      report.empty() ? "" : ", report: " + report, human_seconds(result.took_s),
                      human_seconds(result.seconds));
   return out;
+}
+
+std::string offer_to_calibrate(const Result& result) {
+  const std::string runtime = result.target.substr(0, result.target.find(' '));
+  const auto known = known_targets();
+  if (std::ranges::find(known, runtime) == known.end() || result.estimates.empty()) return "";
+  const bool of_runtime = !result.learned_on.empty();
+  if (of_runtime && measure::maker(result.learned_on) == measure::maker(result.device)) return "";
+  return fmt::format("  no prices were learned {}: `rlgo calibrate --target {}{}` learns them in about a minute\n",
+                     of_runtime ? "on " + result.device : "under " + runtime, runtime,
+                     result.threads > 1 ? fmt::format(" --threads {}", result.threads) : "");
 }
 
 }  // namespace rlgo::optimise

@@ -94,7 +94,8 @@ std::shared_ptr<cost::Runtime> start_runtime(const RuntimeOptions& options, cons
   how.should_stop = std::move(should_stop);
   try {
     return std::make_shared<measure::ChildRuntime>(
-        std::make_shared<measure::Measurer>(measurer_command(options.target), how, log), how.learned);
+        std::make_shared<measure::Measurer>(measurer_command(options.target), how, log), how.learned,
+        options.target.folder);
   } catch (const Error& e) {
     throw e.in("--target " + options.target.runtime);
   }

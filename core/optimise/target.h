@@ -16,6 +16,7 @@ namespace rlgo::optimise {
 
 struct TargetOptions {
   std::string runtime = "libtorch";  // or "cuda", a shipped measurer's name, or a measurer's command line
+  std::string folder;                // of what `rlgo calibrate` learned on this machine; "": none
   std::string python;                // runs the shipped measurers; "": that of set-up, else python3
   // Runs in this process, and prices single operators; else a measurer's.
   bool is_own() const { return runtime == "libtorch" || runtime == "cuda"; }

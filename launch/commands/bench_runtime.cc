@@ -1,8 +1,9 @@
-// Parts of rlgo bench about the times of a runtime: what they show of measurements, of the formula, of groups.
+// rlgo calibrate, and parts of rlgo bench about the times of a runtime: measurements, the formula, groups.
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
 #include "core/base/usage.h"
+#include "core/calibrate/calibrate.h"
 #include "core/calibrate/group_bench.h"
 #include "core/calibrate/kernel_bench.h"
 #include "core/calibrate/price_check.h"
@@ -29,6 +30,7 @@ int bench_runtime(Context& context, const std::string& usage, const std::string&
   Problem config;
   config.cost.target.runtime = "auto";
   BenchOptions of_bench;
+  if constexpr (requires { of_bench.folder; }) of_bench.folder.swap(config.cost.target.folder);
   OutputOptions output_options;
   Options options;
   declare(options, of_bench);
@@ -67,6 +69,13 @@ Json bench_target(const Output& output, const Problem& config, const std::vector
                                           [&](const std::string& text) { output.say(text); }));
   }
   return out;
+}
+
+int run_calibrate(Context& context) {
+  return bench_runtime(context,
+                       "usage: rlgo calibrate [--target RUNTIME] [--threads N] [--seconds 60] [--out FILE] [options]\n"
+                       "Learns prices of operators under a runtime on this machine, for searches (docs/costs.md).\n",
+                       "calibrate", calibrate::calibrate);
 }
 
 int run_bench_same(Context& context) {

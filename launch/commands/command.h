@@ -59,6 +59,7 @@ int run_bench(Context& context);  // the subcommands; exit status
 int run_inspect(Context& context);
 int run_optimise(Context& context);
 int run_compare(Context& context);
+int run_calibrate(Context& context);
 int run_search(Context& context);
 int run_rules(Context& context);
 int run_completion(Context& context);

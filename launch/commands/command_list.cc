@@ -21,6 +21,7 @@ constexpr std::array kCommands = {
     Command{"compare", "which of two ONNX models is faster, and whether they compute the same", false, false,
             run_compare},
     Command{"search", "rewrite graphs by search methods (taso, beam, ...), side by side", false, false, run_search},
+    Command{"calibrate", "learn prices of operators on this machine, in about a minute", false, false, run_calibrate},
     Command{"evaluate", "play a trained agent in the real environment and in its dream", false, true,
             [](Context& c) { return training()->evaluate(c); }},
     Command{"replay", "apply a trace to its graph again, check it, write the model", false, true,

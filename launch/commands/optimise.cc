@@ -1,6 +1,5 @@
 // rlgo optimise: one model faster, in about a minute.
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -38,13 +37,6 @@ struct Request {
   OutputOptions output;
 };
 
-std::string default_prices() {
-  const char* cache = std::getenv("RLGO_CACHE");
-  const char* home = std::getenv("HOME");
-  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/costs";
-  return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/rlgo/costs" : "";
-}
-
 void declare_optimise(Options& o, Request& r, std::string& report_path) {
   o.heading("Optimise");
   optimise::declare(o, r.options);
@@ -76,7 +68,7 @@ int run_optimise(Context& context) {
   Request request;
   request.config.cost.target.runtime = "auto";
   request.config.cost.timing.repeats = 5;  // many groups roughly: races of whole models have the last word
-  request.options.costs = default_prices();
+  request.options.costs = request.config.cost.target.folder;
   Options options;
   std::string report_path;
   declare_optimise(options, request, report_path);
@@ -96,6 +88,7 @@ int run_optimise(Context& context) {
   request.options.others = {report_path, request.output.json};
   const Log log{output.log(LogLevel::warning)};
   StatusLine line = output.status_line();
+  request.config.cost.target.folder = request.options.costs;
   const Problem& config = request.config;
   optimise::OptimiseParts parts;
   parts.rules = rules::rules_to_optimise(config.rules);
@@ -115,6 +108,7 @@ int run_optimise(Context& context) {
                (report_path.empty() ? "" : fmt::format("report          {}\n", report_path)));
   else
     output.say(optimise::to_summary(result, output.quiet(), report_path));
+  if (config.cost.timing.learned && !output.quiet()) output.say(optimise::offer_to_calibrate(result));
   const int status = result.improved ? 0 : kNothingFoundStatus;
   if (output.wants_document()) {
     Json body = optimise::to_json(result);

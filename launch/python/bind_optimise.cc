@@ -38,7 +38,7 @@ Request request_of(const nb::dict& d) {
   r.options.out = text("out");
   r.options.method = text("method");
   r.options.seconds = nb::cast<double>(d["seconds"]);
-  r.options.costs = text("cost_folder");
+  r.options.costs = r.config.cost.target.folder = text("cost_folder");
   r.options.budget = nb::cast<int64_t>(d["budget"]);
   r.options.inputs = texts("inputs");
   r.options.force = nb::cast<bool>(d["force"]);

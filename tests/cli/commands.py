@@ -34,7 +34,7 @@ def help_texts(folder):
 def declared_once(folder):
     """no two modules declare an option of the same name, but for commands that no training's option reaches"""
     declared = {}
-    alone = [SOURCE / "core" / file for file in ("optimise/options.cc", "calibrate/same.cc", "optimise/compare.cc", "calibrate/profile_bench.cc", "calibrate/kernel_bench.cc", "rulegen/generate/bench.cc")]
+    alone = [SOURCE / "core" / file for file in ("optimise/options.cc", "calibrate/same.cc", "optimise/compare.cc", "calibrate/profile_bench.cc", "calibrate/kernel_bench.cc", "calibrate/calibrate.cc", "rulegen/generate/bench.cc")]
     for path in [p for room in ("core", "actors", "learner", "replay") for p in (SOURCE / room).rglob("*.cc")] + [SOURCE / "launch/problem.cc", SOURCE / "launch/train/config.cc"]:
         for key in re.findall(r'\bo\.(?:integer|number|text|texts|choice|flag)\(\s*"([a-z.-]+)"', path.read_text()):
             assert key not in declared or path in alone or declared[key] in alone, f"{key}: {declared[key]} and {path}"

@@ -20,7 +20,8 @@ std::string reason(const std::string& text) {
 
 TEST(BoostedTrees, AddUpTheLeavesThatFeaturesLeadTo) {
   const BoostedTrees trees(
-      "# runtime paper 1.0\ndevice Paper (R) 1\nfeatures size count:relu\ntree 0 2.5 1 0 =1 =2 =4\ntree 1 1e-35 =0.5 0 "
+      "# runtime paper 1.0\ndevice Paper (R) 1\nthreads 2\nfeatures size count:relu\ntree 0 2.5 1 0 =1 =2 =4\ntree 1 "
+      "1e-35 =0.5 0 "
       "10 =-1 =-2\n",
       "t");
   const auto of = [&](double size, double relus) {
@@ -31,6 +32,8 @@ TEST(BoostedTrees, AddUpTheLeavesThatFeaturesLeadTo) {
   EXPECT_DOUBLE_EQ(of(3, 1), 4 - 1);
   EXPECT_DOUBLE_EQ(of(11, 1), 4 - 2);
   EXPECT_EQ(trees.device(), "Paper (R) 1");
+  EXPECT_EQ(trees.note("threads"), "2");
+  EXPECT_EQ(trees.note("base"), "");
   EXPECT_DOUBLE_EQ(trees({}), 1 + 0.5) << "what is not named is 0";
 }
 
@@ -47,6 +50,7 @@ TEST(BoostedTrees, NameTheLineThatIsWrong) {
   EXPECT_THAT(reason("features a\nfeatures b\n"), HasSubstr("t.trees:2: a second line of features"));
   EXPECT_THAT(reason("device a\ndevice b\n"), HasSubstr("t.trees:2: a second line of device"));
   EXPECT_THAT(reason("device \n"), HasSubstr("t.trees:1: a device without a name"));
+  EXPECT_THAT(reason("base a\nbase a\n"), HasSubstr("t.trees:2: a second line of base"));
   EXPECT_THAT(reason("forest\n"), HasSubstr("t.trees:1: 'forest' begins no line of trees"));
   EXPECT_THAT(reason("features a\n"), HasSubstr("t.trees: has no trees"));
   std::string deep = "features a\ntree";

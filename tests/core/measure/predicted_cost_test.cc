@@ -4,7 +4,11 @@
 
 #include <cmath>
 #include <map>
+#include <tuple>
 
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/temporary_folder.h"
 #include "core/cost/profile.h"
 #include "core/graph/editor.h"
 #include "core/measure/group.h"
@@ -19,6 +23,7 @@ using graph::Graph;
 using graph::NodeId;
 using ops::Op;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<NodeId> heads(const Graph& graph) {
@@ -98,6 +103,53 @@ TEST(PredictedCost, PricesOfAnUnknownMakerAreTheMeanOfThoseOfAllDevices) {
   const auto group = members(graph, heads(graph).at(0));
   EXPECT_NE(amd.us(graph, group), intel.us(graph, group));
   EXPECT_NEAR(neither.us(graph, group), std::sqrt(amd.us(graph, group) * intel.us(graph, group)), 1e-9);
+}
+
+class CalibratedPrices : public testing::Test {
+ protected:
+  // A file in which every price is twice the formula's.
+  void write(const std::string& device, const std::string& trees = "tree =0.6931471805599453\n") {
+    atomic_write(file(), "model measured:mine-1.0\ndevice " + device + "\nthreads 2\nbase AMD EPYC\n" + trees);
+  }
+  std::filesystem::path file() const { return calibrated_file(folder_.path().string(), origin_); }
+  GroupPredictor predictor(bool learned = true) const { return {"mine", origin_.device, learned, {file(), origin_}}; }
+
+  TemporaryFolder folder_{"calibrated"};
+  cost::TableOrigin origin_{"measured:mine-1.0", "Neoverse-N1", 2};
+};
+
+TEST_F(CalibratedPrices, AreTakenWhereTheyAreOfThisOrigin) {
+  EXPECT_FALSE(predictor().is_learned());
+  write("Neoverse-N1");
+  auto learned = predictor(), formula = predictor(false);
+  EXPECT_EQ(learned.devices(), "Neoverse-N1, calibrated here on top of AMD EPYC");
+  const Graph graph = zoo::make("toy_conv");
+  const auto group = members(graph, heads(graph).at(0));
+  EXPECT_DOUBLE_EQ(learned.us(graph, group), 2 * formula.us(graph, group));
+  for (const auto& [model, device, threads] :
+       {std::tuple("measured:mine-1.1", "Neoverse-N1", 2), std::tuple("measured:mine-1.0", "Neoverse-N2", 2),
+        std::tuple("measured:mine-1.0", "Neoverse-N1", 1)}) {
+    const cost::TableOrigin other{model, device, threads};
+    EXPECT_NE(calibrated_file(folder_.path().string(), other), file()) << "of its own";
+  }
+}
+
+TEST_F(CalibratedPrices, OfAnotherOriginOrDamagedAreRefusedWithARemedy) {
+  const auto reason = [&]() -> std::string {
+    try {
+      predictor();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  write("Neoverse-N2");
+  EXPECT_THAT(reason(), HasSubstr("device 'Neoverse-N2', 2 threads, not for model 'measured:mine-1.0', device "
+                                  "'Neoverse-N1', 2 threads; remove it, or run rlgo calibrate again"));
+  write("Neoverse-N1", "tree 0 1");
+  EXPECT_THAT(reason(), HasSubstr(".trees:5: "));
+  EXPECT_THAT(reason(), HasSubstr("; remove it, or run rlgo calibrate again"));
+  EXPECT_NO_THROW(predictor(false));
 }
 
 // ONNX Runtime runs a relu behind a convolution at no cost, which no formula of single operators knows.
