@@ -49,7 +49,7 @@ void declare(OptionSink& o, OutputOptions& options) {
   o.text("json", options.json,
          "file for the result as JSON, - for standard output (what people read then goes to standard error); "
          "docs/json.md");
-  o.flag("quiet", options.quiet, "no progress and no notes: the result and errors alone");
+  o.flag("quiet", options.quiet, "no progress and no notes: only the result and errors");
   o.flag("verbose", options.verbose, "also how the result came about");
 }
 

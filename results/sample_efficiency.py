@@ -30,7 +30,7 @@ from rlgo_results.recorded import rows_in  # noqa: E402
 ZOO = ["squeezenet1_1", "resnet18", "resnet50", "inception_v3", "bert"]
 UNTRAINED = ["--ppo.lr", 1e-9]
 STEPS = 200  # real steps of an epoch: random play continues to the cap of 200 steps an episode
-WORLD = ["--wm.share", 0.1, "--wm.passes", 8, "--evaluate.every", 2]  # of model-based: else most of the real steps would be chance's
+WORLD = ["--wm.random-fraction", 0.1, "--wm.passes", 8, "--evaluate.every", 2]  # of model-based: else most of the real steps would be chance's
 
 
 def seeds_in(text):

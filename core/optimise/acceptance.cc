@@ -102,7 +102,7 @@ void Acceptance::choose() {
     }
     if (accepts(result_.best())) return;
     if (const Check* late = least_skipped(result_.checks)) {
-      log_.warn("'{}' is given up: there was no time for a check ({})", result_.best().name, late->by);
+      log_.warn("'{}' is dropped: there was no time for a check ({})", result_.best().name, late->by);
       result_.candidates[tried].error = fmt::format("{}: {}", kNotChecked, late->by);
       const double effort = effort_of(result_.candidates[tried]);
       if (result_.best().trace.empty()) return;
@@ -115,7 +115,7 @@ void Acceptance::choose() {
     const Check* why = refusal(result_.checks);
     const std::string told = why != nullptr ? fmt::format("{}: {}", why->by, to_text(*why))
                                             : "it cannot be checked that it computes the same";
-    log_.warn("'{}' is given up: {}", result_.best().name, told);
+    log_.warn("'{}' is dropped: {}", result_.best().name, told);
     result_.candidates[tried].error = "given up: " + told;
     if (clock_.over(kRepairShare * options_.seconds))
       result_.chosen = 0;

@@ -17,8 +17,9 @@ std::map<std::string, int64_t> parse_dims(const std::vector<std::string>& dims, 
     const auto equals = text.rfind('=');
     const auto value = equals == std::string::npos ? std::nullopt : parse_int(text.substr(equals + 1));
     if (!value || *value < least || equals == 0) {
-      fail("--{} '{}': expected NAME=VALUE with a whole number{}, such as --{} batch={}", option, text,
-           least > 0 ? fmt::format(" of at least {}", least) : "", option, std::max<int64_t>(1, least));
+      fail("--{} '{}': expected NAME=VALUE with a whole number{}, such as --{} batch={}{}", option, text,
+           least > 0 ? fmt::format(" of at least {}", least) : "", option, std::max<int64_t>(1, least),
+           least > 1 && value == 1 ? fmt::format("; --dim {} fixes a size of 1", text) : "");
     }
     out[text.substr(0, equals)] = *value;
   }

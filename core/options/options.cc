@@ -21,6 +21,8 @@ constexpr std::pair<const char*, const char*> kOldNames[] = {
     {"reward-model", "wm.reward-model"},
     {"wm-data", "wm.data"},
     {"wm-store", "wm.store"},
+    {"wm.share", "wm.random-fraction"},
+    {"hybrid.real-share", "hybrid.real-fraction"},
     {"temperature", "dream.temperature"},
     {"dream-start", "dream.start"},
     {"dream-actors", "dream.actors"},

@@ -28,7 +28,7 @@ void declare_agent(OptionSink& o, RunConfig& c) {
 void declare_run(Options& o, RunConfig& c) {
   o.heading("The run");
   o.choice("agent", c.agent, kAgents,
-           "who chooses the rewrites: PPO in the real environment, in the dream of a world model, in both; or chance");
+           "what chooses the rewrites: PPO in the real environment, in the dream of a world model, in both; or chance");
   learner::declare_length(o, c.loop);
   o.text("name", c.name, "name of the run folder under --runs; none: made from graph, agent and seed");
   o.text("runs", c.runs, "folder of run folders");
@@ -38,7 +38,7 @@ void declare_run(Options& o, RunConfig& c) {
   declare_agent(o, c);
   declare(o, c.inference);
   o.flag("train.polish", c.polish,
-         "afterwards search on, from the agent's best graph and from the unmodified one, and take the cheapest");
+         "afterwards search further from the agent's best graph and from the unmodified one, and take the cheapest");
   o.number("train.polish-s", c.polish_s, 0, 1e6, "s, at most, for that by `portfolio`; 0: only rewrite greedily");
   declare_details(o, c);
   o.integer("cost.explore", c.cost.explore, 0, 1000000,

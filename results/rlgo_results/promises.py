@@ -9,7 +9,7 @@ FORMS = ["before", "after"]
 # What turns each repair of the published form off (docs/world-model.md), by itself.
 REPAIRS = {"nothing": [], "locations": ["--wm.locations", "false"], "locations+counts": ["--wm.locations", "false", "--wm.counts", "log"], "rewards": ["--wm.reward-scale", "linear"], "play": ["--wm.play-noop", "true"],
            "trunks": ["--wm.own-trunks", "false"], "starts": ["--dream.start", "initial"], "length": ["--dream.length", 0], "guard": ["--dream.guard", 0],
-           "evaluations": ["--wm.on-policy", "false"], "share": ["--wm.share", 0.25, "--evaluate.every", 4]}  # fmt: skip
+           "evaluations": ["--wm.on-policy", "false"], "share": ["--wm.random-fraction", 0.25, "--evaluate.every", 4]}  # fmt: skip
 
 
 def runs_of(rows, clip, steps=STEPS):

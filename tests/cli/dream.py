@@ -15,7 +15,7 @@ def number(cell):
 
 def phases_of_a_model_based_run(folder):
     """random play, then dreams without a real step, evaluations in between and at the end; then evaluate"""
-    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.share", 0.4, "--evaluate.every", 2, "--dream.guard", 0, "--name", "a",
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.random-fraction", 0.4, "--evaluate.every", 2, "--dream.guard", 0, "--name", "a",
          cwd=folder)
     rows = metrics(folder / "runs/a")
     assert [int(number(r["phase"])) for r in rows] == [0, 0, 0, 0, 1, 1, 2, 2], [r["phase"] for r in rows]
@@ -32,7 +32,7 @@ def phases_of_a_model_based_run(folder):
 
 def the_world_model_is_evaluated(folder):
     """with a guard, an evaluation before the first dreams; evaluate --world-model: clips, horizons, text and JSON"""
-    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.share", 0.4, "--evaluate.every", 2, "--name", "g", cwd=folder)
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 8, "--wm.random-fraction", 0.4, "--evaluate.every", 2, "--name", "g", cwd=folder)
     rows = metrics(folder / "runs/g")
     assert int(number(rows[4]["phase"])) == 2 and int(number(rows[7]["phase"])) == 2, [r["phase"] for r in rows]
     assert math.isfinite(number(rows[4]["promise_real"])) and math.isfinite(number(rows[4]["promise_dream"]))
@@ -48,7 +48,7 @@ def the_world_model_is_evaluated(folder):
 
 def parts_of_dreams_are_made_true(folder):
     """evaluate --swaps: eight dreams, the last is reality; --prefix begins elsewhere; refused without a world model"""
-    rlgo(*SMALL, "--agent", "model-based", "--epochs", 4, "--wm.share", 0.5, "--name", "s", cwd=folder)
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 4, "--wm.random-fraction", 0.5, "--name", "s", cwd=folder)
     done = rlgo("evaluate", "--checkpoint", "runs/s", "--episodes", 3, "--swaps", "--prefix", 2, "--json", "s.json", cwd=folder)
     found = json.load(open(folder / "s.json"))["swaps"]
     assert [s["true"] for s in found["swaps"]] == ["none", "state", "masks", "masks+state", "reward", "reward+state", "reward+masks", "reward+masks+state"], found
@@ -65,7 +65,7 @@ def parts_of_dreams_are_made_true(folder):
 def the_published_form_trains_as_it_did(folder):
     """configs/paper-model-based.cfg turns every repair off: the model's parameters are those of before"""
     config = SOURCE / "configs/paper-model-based.cfg"
-    rlgo("--config", config, *SMALL, "--epochs", 4, "--wm.share", 0.5, "--name", "p", cwd=folder)
+    rlgo("--config", config, *SMALL, "--epochs", 4, "--wm.random-fraction", 0.5, "--name", "p", cwd=folder)
     told = open(folder / "runs/p/config.cfg").read()
     for line in ("wm.locations = false", "wm.counts = log", "wm.play-noop = true", "wm.on-policy = false", "dream.guard = 0", "dream.start = initial"):
         assert line in told, told
@@ -73,7 +73,7 @@ def the_published_form_trains_as_it_did(folder):
 
 def a_resumed_run_is_the_whole_one(folder):
     """4 epochs, then 4 more from the checkpoint: the same rows as 8 at once, world model and controller alike"""
-    options = [*SMALL, "--agent", "model-based", "--wm.share", 0.5, "--evaluate.every", 2, "--checkpoint.every", 1]
+    options = [*SMALL, "--agent", "model-based", "--wm.random-fraction", 0.5, "--evaluate.every", 2, "--checkpoint.every", 1]
     rlgo(*options, "--epochs", 8, "--name", "whole", cwd=folder)
     rlgo(*options, "--epochs", 8, "--name", "parts", cwd=folder)
     kept = sorted((folder / "runs/parts/checkpoints").glob("*.h5"))
@@ -94,7 +94,7 @@ def ranks_dream(folder):
     rows = metrics(folder / "runs/h")
     assert sum(int(r["epoch_dream_steps"]) for r in rows) > 0
     assert sum(number(r["dreamed_steps"]) for r in rows) > 0
-    rlgo(*SMALL, "--agent", "model-based", "--epochs", 6, "--dream.actors", 1, "--dream.guard", 0, "--wm.share", 0.4, "--name", "m", cwd=folder, ranks=3)
+    rlgo(*SMALL, "--agent", "model-based", "--epochs", 6, "--dream.actors", 1, "--dream.guard", 0, "--wm.random-fraction", 0.4, "--name", "m", cwd=folder, ranks=3)
     assert sum(int(r["epoch_dream_steps"]) for r in metrics(folder / "runs/m")) >= 40
 
 

@@ -7,7 +7,7 @@ import subprocess
 from _rlgo import QUICK, SMALL_NET, children, complete, environment, main, metrics, mpirun, rlgo, wait_until
 
 TWO = ["--graph", "toy_conv", *QUICK, *SMALL_NET, "--learners", 2, "--train.steps-per-epoch", 60, "--device", "cpu", "--name", "r"]
-DREAM = ["--dream.guard", 0, "--wm.share", 0.4, "--wm.passes", 2, "--wm.hidden", 16, "--evaluate.every", 1, "--dream.batch", 8, "--dream.steps-per-epoch", 40]
+DREAM = ["--dream.guard", 0, "--wm.random-fraction", 0.4, "--wm.passes", 2, "--wm.hidden", 16, "--evaluate.every", 1, "--dream.batch", 8, "--dream.steps-per-epoch", 40]
 
 
 def agreed(run, learners):

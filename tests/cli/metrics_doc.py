@@ -3,7 +3,7 @@ import re
 
 from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, main, metrics, rlgo
 
-DREAM = [*QUICK, *SMALL_NET, "--epochs", 6, "--wm.share", 0.4, "--wm.hidden", 16, "--wm.passes", 1, "--evaluate.every", 1, "--dream.batch", 8,
+DREAM = [*QUICK, *SMALL_NET, "--epochs", 6, "--wm.random-fraction", 0.4, "--wm.hidden", 16, "--wm.passes", 1, "--evaluate.every", 1, "--dream.batch", 8,
          "--dream.steps-per-epoch", 40, "--agent"]
 
 

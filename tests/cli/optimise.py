@@ -100,7 +100,7 @@ def outputs_of_the_target_count(folder):
     two_convs(folder / "toy.onnx")
     target = ["--cost", "analytic", *QUICK]
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs", "differs=candidate-"), *target, cwd=folder, status=3)
-    assert "is given up: fake 1.0, 2 inputs" in done.stderr and "no rewritten model passed the checks" in done.stdout, done.stdout
+    assert "is dropped: fake 1.0, 2 inputs" in done.stderr and "no rewritten model passed the checks" in done.stdout, done.stdout
     assert os.listdir(folder) == ["toy.onnx"]
     done = rlgo("optimise", "toy.onnx", "-o", "out.onnx", "--target", fake("outputs"), *target, cwd=folder)
     assert "fake 1.0, 2 inputs: largest relative error 0" in done.stdout, done.stdout
