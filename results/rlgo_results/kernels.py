@@ -81,6 +81,6 @@ def refused(runs, _):
                     count, _, what = part.partition(" x ")
                     into[what] += int(count) if count.isdigit() else 0
         if counts:
-            said = f". It states: {reasons.most_common(1)[0][0][:120]}" if reasons else ""
-            lines.append(f"- {NAMES[target]}: {', '.join(f'{name} ({count})' for name, count in sorted(counts.items()))}{said}")
+            reason = f". It states: {reasons.most_common(1)[0][0][:120]}" if reasons else ""
+            lines.append(f"- {NAMES[target]}: {', '.join(f'{name} ({count})' for name, count in sorted(counts.items()))}{reason}")
     return lines or ["- none"]
