@@ -339,7 +339,7 @@ int LearnerSession::run_latency(const std::vector<int>& nodes) {
   if (ranks) lost_actors_ = !ranks->stop();
   timings_ = found.timings;
   form_ = found.form;
-  return conclude({.steps = timings_.all(), .seconds = found.seconds}, found.ended_by);
+  return conclude({.steps = timings_.all(), .seconds = found.seconds, .next_episode = {}}, found.ended_by);
 }
 
 int LearnerSession::conclude(const learner::LoopState& state, const std::string& reason) {

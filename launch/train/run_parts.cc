@@ -15,7 +15,7 @@ namespace {
 
 // A run folder may be somebody else's: a measurer's command, or a Python, that stands in its config.cfg is not run.
 void check_target_of_run(const Options& options, const RunConfig& config, const std::filesystem::path& folder) {
-  const auto& [runtime, python] = config.cost.target;
+  const std::string &runtime = config.cost.target.runtime, &python = config.cost.target.python;
   const auto names = optimise::known_targets();
   const bool known = std::ranges::find(names, runtime) != names.end();
   const auto refuse = [&](const char* option, const std::string& value) {

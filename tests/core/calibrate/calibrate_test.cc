@@ -11,6 +11,9 @@
 namespace rlgo::calibrate {
 namespace {
 
+using optimise::FormulaRuntime;
+using optimise::offer_to_calibrate;
+using optimise::Result;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
