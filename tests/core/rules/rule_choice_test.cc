@@ -16,7 +16,7 @@ TEST(RuleChoice, ASetJoinsTheDefaultAlone) {
 
 TEST(RuleChoice, TheDefaultWithAnotherSetIsBothProvedParts) {
   const int alone = choose_rules({})->size(), more = choose_rules({"winograd"})->size();
-  EXPECT_EQ(more, 10);
+  EXPECT_EQ(more, 12);
   EXPECT_EQ(choose_rules(with_sets_in_default({}, {"winograd"}))->size(), alone + more);
   EXPECT_EQ(choose_rules(with_sets_in_default({"-winograd"}, {"winograd"}))->size(), alone);
 }
