@@ -46,6 +46,7 @@ class Importer {
     std::shared_ptr<const Constant> value;
     onnx::NodeProto* node;
     OnnxNode resolved;
+    bool own;  // no runtime was asked for it or what it is computed from: each reading computes it
   };
   void add_inputs();
   void add_initialisers();
@@ -58,7 +59,7 @@ class Importer {
   bool add_constant(onnx::NodeProto& node);
   bool add_branch(onnx::NodeProto& node);
   bool add_folded(onnx::NodeProto& node, const OnnxNode& resolved);
-  bool take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results);
+  bool take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results, bool own);
   bool add_evaluated(onnx::NodeProto& node, const OnnxNode& resolved);
   bool is_known_constant(const std::string& name) const;
   void note_constant(const onnx::NodeProto& node);

@@ -107,7 +107,7 @@ bool Importer::add_evaluated(onnx::NodeProto& node, const OnnxNode& resolved) {
     if (!agree(resolved.output_types[k], answer[k].first)) return false;
     results.push_back(constant_from_bytes(answer[k].first, answer[k].second));
   }
-  return take_in(node, resolved, std::move(results));
+  return take_in(node, resolved, std::move(results), false);
 }
 
 }  // namespace rlgo::onnx_io

@@ -36,7 +36,7 @@ bool Importer::add_folded(onnx::NodeProto& node, const OnnxNode& resolved) {
     if (!result || !agree(resolved.output_types[place], result->type)) return false;
     results.push_back(std::move(*result));
   }
-  return take_in(node, resolved, std::move(results));
+  return take_in(node, resolved, std::move(results), true);
 }
 
 void Importer::count_readers() {
@@ -82,7 +82,7 @@ int64_t Importer::replaced_bytes(const onnx::NodeProto& node) {
 }
 
 // A large constant waits until an operator that is not computed itself reads it: of a chain only the end is written.
-bool Importer::take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results) {
+bool Importer::take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vector<Constant> results, bool own) {
   const auto is_large = [](const Constant& result) { return result.type.bytes() > kAlwaysFolded; };
   const bool large = std::ranges::any_of(results, is_large);
   if (!large || results.size() != 1) {
@@ -103,7 +103,11 @@ bool Importer::take_in(onnx::NodeProto& node, const OnnxNode& resolved, std::vec
   if (computed_elements_ > kMostComputedElements) return false;
   types_.set(name, result.type);
   set_sampled(name, result.type);
-  computed_[name] = {std::make_shared<const Constant>(std::move(result)), &node, resolved};
+  for (const auto& input : node.input()) {
+    const auto found = computed_.find(input);
+    own = own && (found == computed_.end() || found->second.own);
+  }
+  computed_[name] = {std::make_shared<const Constant>(std::move(result)), &node, resolved, own};
   return true;
 }
 
@@ -112,10 +116,11 @@ void Importer::note_folded(const onnx::NodeProto& node, const ops::TensorType& t
   note(Change::Kind::folded, node, ops::to_string(type));
 }
 
-// Of an operator that is written although its result is known: checks need what a runtime computes.
+// Of an operator that is written although its result is known: checks need what a runtime computes. The file that is
+// written is read without a runtime to ask.
 std::vector<std::shared_ptr<const graph::Blob>> Importer::known_results(const onnx::NodeProto& node) const {
   const auto found = node.output_size() == 1 ? computed_.find(node.output(0)) : computed_.end();
-  if (found == computed_.end() || !options_.keep_weights) return {};
+  if (found == computed_.end() || !found->second.own || !options_.keep_weights) return {};
   const Constant& value = *found->second.value;
   return {graph::Blob::bytes(value.type, to_bytes(value))};
 }

@@ -57,7 +57,7 @@ def switches(folder):
     found = read(folder / "s.json", "optimise")["switches"]
     assert {s["level"] for s in found["settings"]} == {"all", "extended", "basic", "disable"}, found
     assert [s["usual"] for s in found["settings"]].count(True) == 1 and found["settings"][0]["before_us"] > 0 < found["settings"][0]["after_us"], found
-    assert "the runtime's" in done.stdout and "load time" in done.stdout and "conv2d                 2           1" in done.stdout, done.stdout
+    assert "the runtime's" in done.stdout and "load time" in done.stdout and "    conv2d " in done.stdout, done.stdout
     rlgo(*command, "--switches=no", cwd=folder)
     assert read(folder / "s.json", "optimise")["switches"] is None
 
