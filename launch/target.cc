@@ -33,7 +33,7 @@ void check_target(const TargetOptions& target) {
 
 std::shared_ptr<cost::Runtime> start_runtime(const Problem& config, const Log& log, std::function<bool()> should_stop) {
   check_target(config.cost.target);
-  optimise::RuntimeOptions options{config.cost.target, config.cost.timing, config.device, config.seed};
+  optimise::RuntimeOptions options{config.cost.target, config.cost.timing, config.device, config.seed, {}, {}};
   options.target.python = measurer_python(config);
   if (training() != nullptr) {
     options.libtorch = training()->libtorch;

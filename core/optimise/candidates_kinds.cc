@@ -99,7 +99,7 @@ Candidate Candidates::respelled(const Candidate& from, const std::shared_ptr<con
                                 double until_s) {
   const auto some = tagged(*rules, "respell");
   if (!some) return from;
-  SearchRun run{.method = "respelling", .from = from.name, .begin_s = clock_.passed()};
+  SearchRun run{.method = "respelling", .from = from.name, .begin_s = clock_.passed(), .counters = {}, .curve = {}};
   auto made = rules::make_everywhere(from.graph, some, kMostRespelled, [&] { return clock_.over(until_s); });
   if (made.trace.empty()) return from;
   run.seconds = clock_.passed() - run.begin_s;
@@ -124,9 +124,9 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
   const auto takes_s = [&] { return benchmark_.timing().compare_s(runners.size() + 1, 1); };
   // What has Winograd's convolutions, and the respelled one or the next one, which does without, are the last to go.
   while (runners.size() > (must ? 2 : 0) && takes_s() > seconds) {
-    const auto first = std::ranges::find_if(
+    const auto plain = std::ranges::find_if(
         runners, [&](size_t k) { return !with_winograd(k) && !is_respelled(result_.candidates[k]); });
-    runners.erase(must && first != runners.end() ? first : runners.end() - 1);
+    runners.erase(must && plain != runners.end() ? plain : runners.end() - 1);
   }
   if (!must || takes_s() <= kMustShare * clock_.left_to_end()) return runners;
   // Then the final measurement alone judges them, unless others gain as well.
