@@ -118,8 +118,8 @@ void Importer::add_inputs() {
     const bool has_default = initialisers.contains(input.name());
     if (has_default && model_.ir_version() < 4) continue;
     if (has_default) report_.default_inputs.push_back(input.name());
-    values_[input.name()] =
-        editor_.add_input(input.name(), sampled_ ? sampled_type(input.name()) : type_of(input.type()));
+    set_value(input.name(),
+              editor_.add_input(input.name(), sampled_ ? sampled_type(input.name()) : type_of(input.type())));
   }
 }
 
@@ -157,7 +157,7 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
   auto& alike = weights_[blob->content_hash()];
   const auto same = std::ranges::find_if(alike, [&](graph::Value v) { return editor_.type(v) == type; });
   if (same != alike.end()) {
-    values_[name] = *same;
+    set_value(name, *same);
     report_.changes.push_back({Change::Kind::merged, "initialiser", name, editor_.node(same->node).info->name});
     return *same;
   }
@@ -169,7 +169,7 @@ graph::Value Importer::add_weight(const std::string& name, const ops::TensorType
   if (options_.evaluate && type.bytes() <= kMostOperandBytes) operands_[value.node] = contents;
   if (constant) constants_[value.node] = std::make_shared<const Constant>(std::move(*constant));
   alike.push_back(value);
-  values_[name] = value;
+  set_value(name, value);
   return value;
 }
 
@@ -287,7 +287,7 @@ bool Importer::add_known(const onnx::NodeProto& node, const OnnxNode& resolved) 
 bool Importer::pass_unknown(const OnnxNode& node) {
   if (node.op != "Identity" || node.inputs.size() != 1 || !node.has_input(0) || node.outputs.size() != 1) return false;
   if (is_tensor_known(node.input_types[0]) || is_tensor_known(node.output_types[0])) return false;
-  values_[node.outputs[0]] = node.inputs[0];
+  set_value(node.outputs[0], node.inputs[0]);
   return true;
 }
 
@@ -315,7 +315,7 @@ bool Importer::add_converted(const onnx::NodeProto& node, const OnnxNode& resolv
   }
   for (size_t k = 0; k < made.size(); ++k) {
     if (resolved.outputs[k].empty()) continue;
-    values_[resolved.outputs[k]] = made[k];
+    set_value(resolved.outputs[k], made[k]);
     const auto& type = editor_.type(made[k]);
     if (!type.open) types_.set(resolved.outputs[k], type);
     set_sampled(resolved.outputs[k], type);
@@ -355,7 +355,7 @@ void Importer::add_opaque(const onnx::NodeProto& node) {
   const auto id = editor_.add_opaque(node.name(), std::move(opaque), inputs, std::move(types));
   note_made(node, id, false);
   for (int32_t port = 0; const auto& name : node.output()) {
-    if (!name.empty()) values_[name] = {id, port++};
+    if (!name.empty()) set_value(name, {id, port++});
   }
 }
 

@@ -84,6 +84,7 @@ class Importer {
   void take_over(onnx::NodeProto& node);
   bool simplify(onnx::GraphProto& branch);
   bool declare(const std::string& name, onnx::ValueInfoProto& value, Sizes& samples);
+  void set_value(const std::string& name, graph::Value value);
   graph::Value add_weight(const std::string& name, const ops::TensorType& type, std::string bytes);
 
   void note(Change::Kind kind, const onnx::NodeProto& node, std::string detail = {});
@@ -118,7 +119,8 @@ class Importer {
   std::unique_ptr<OpenShapes> open_;        // null where nothing is sampled
   Sizes samples_;
   graph::Editor editor_;
-  std::unordered_map<std::string, graph::Value> values_;
+  std::unordered_map<std::string, graph::Value> values_;  // see set_value
+  std::unordered_map<graph::NodeId, int> names_;          // how many of these are of a node
   std::unordered_map<graph::NodeId, std::shared_ptr<const Constant>> constants_;
   std::map<std::string, Computed> computed_;  // by the value's name; in the graph as soon as something there reads it
   int64_t computed_elements_ = 0;             // of these

@@ -94,7 +94,7 @@ bool Importer::add_branch(onnx::NodeProto& node) {
     const std::string &name = outputs[static_cast<size_t>(k)], &made = branch->output(k).name();
     if (name.empty() || !read_names_.contains(name)) continue;
     write_computed(made);
-    values_[name] = values_.at(made);
+    set_value(name, values_.at(made));
     types_.alias(name, made);
     if (!sampled_) continue;
     sampled_->alias(name, made);

@@ -39,6 +39,13 @@ bool Importer::add_folded(onnx::NodeProto& node, const OnnxNode& resolved) {
   return take_in(node, resolved, std::move(results), true);
 }
 
+void Importer::set_value(const std::string& name, graph::Value value) {
+  const auto [at, is_new] = values_.try_emplace(name, value);
+  if (!is_new) --names_[at->second.node];
+  at->second = value;
+  ++names_[value.node];
+}
+
 void Importer::count_readers() {
   if (!readers_.empty()) return;
   for (const auto& node : model_.graph().node()) {
@@ -59,7 +66,7 @@ const onnx::NodeProto* Importer::maker_of(const std::string& name) const {
 int64_t Importer::replaced_bytes(const onnx::NodeProto& node) {
   count_readers();
   std::unordered_map<std::string, int> gone;
-  std::unordered_map<graph::NodeId, int> names;  // of a weight, that are not read any more
+  std::unordered_map<graph::NodeId, int> unread_names;  // of a weight
   std::vector<const onnx::NodeProto*> unread{&node};
   while (!unread.empty()) {
     const onnx::NodeProto& last = *unread.back();
@@ -70,14 +77,12 @@ int64_t Importer::replaced_bytes(const onnx::NodeProto& node) {
       if (const auto* maker = maker_of(name)) unread.push_back(maker);
       const auto value = values_.find(name);
       if (value != values_.end() && editor_.node(value->second.node).op() == ops::Op::weight)
-        ++names[value->second.node];
+        ++unread_names[value->second.node];
     }
   }
   int64_t bytes = 0;
-  for (const auto& [id, count] : names) {
-    const auto is_name = [id = id](const auto& value) { return value.second.node == id; };
-    if (std::ranges::count_if(values_, is_name) == count) bytes += editor_.type({id, 0}).bytes();
-  }
+  for (const auto& [id, count] : unread_names)
+    if (count == names_.at(id)) bytes += editor_.type({id, 0}).bytes();
   return bytes;
 }
 
