@@ -11,14 +11,6 @@ namespace {
 using ops::Attr;
 using std::ceil, std::cos, std::exp, std::fabs, std::floor, std::log, std::rint, std::sin, std::sqrt, std::tanh;
 
-template <typename T>
-T relu(T x) {
-  return x < 0 ? T(0) : x;
-}
-template <typename T>
-T sigmoid(T x) {
-  return T(1) / (T(1) + std::exp(-x));
-}
 double erf(double x) { return std::erf(x); }
 // To 4e-7, by a rational function that a compiler vectorises: the minimax approximation of Eigen and XLA, odd
 // coefficients over even ones. Beyond 4 it is 1.
@@ -48,13 +40,18 @@ T clamp(T x, T low, T high) {  // a NaN stays one
   return x < low ? low : x > high ? high : x;
 }
 template <typename T>
-T hard_swish(T x) {
-  return x * clamp(x + T(3), T(0), T(6)) / T(6);
-}
-template <typename T>
 T softplus(T x) {
-  return relu(x) + std::log1p(std::exp(-std::abs(x)));
+  return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x)));
 }
+
+// relu_of(x) and so on.
+#define RLGO_FUNCTION(name, onnx, since, writer, work, value) \
+  template <typename T>                                       \
+  T name##_of(T x) {                                          \
+    return value;                                             \
+  }
+#include "core/ops/functions.def"
+#undef RLGO_FUNCTION
 
 // x, and below 0 factor * (exp(x * inner) - 1); times `outer`.
 Tensors exponential_unit(const Call& call, double factor, double inner, double outer) {
@@ -93,18 +90,18 @@ void map_in_place(Tensor& x, const Run& run, F f) {
 void activate(Tensor& x, std::string_view act, const Run& run) {
   if (act == "none") return;
   visit_float(x.dtype(), [&]<typename T>() {
-    if (act == "relu") return map_in_place<T>(x, run, [](auto v) { return relu(v); });
-    if (act == "sigmoid") return map_in_place<T>(x, run, [](auto v) { return sigmoid(v); });
-    if (act == "tanh") return map_in_place<T>(x, run, [](auto v) { return std::tanh(v); });
+    if (act == "relu") return map_in_place<T>(x, run, [](auto v) { return relu_of(v); });
+    if (act == "sigmoid") return map_in_place<T>(x, run, [](auto v) { return sigmoid_of(v); });
+    if (act == "tanh") return map_in_place<T>(x, run, [](auto v) { return tanh_of(v); });
     if (act == "gelu") return map_in_place<T>(x, run, [](auto v) { return gelu(v); });
-    if (act == "hard_swish") return map_in_place<T>(x, run, [](auto v) { return hard_swish(v); });
+    if (act == "hard_swish") return map_in_place<T>(x, run, [](auto v) { return hard_swish_of(v); });
     fail("internal: no activation '{}' (this is a bug of rlgo)", act);
   });
 }
 
-#define RLGO_FUNCTION(name, onnx, since, writer, work, value)                                       \
-  Tensors name##_kernel(const Call& call) {                                                         \
-    return unary_at_once(call, many_of(ops::Op::name), []<typename T>(T x) -> T { return value; }); \
+#define RLGO_FUNCTION(name, ...)                                                             \
+  Tensors name##_kernel(const Call& call) {                                                  \
+    return unary_at_once(call, many_of(ops::Op::name), [](auto x) { return name##_of(x); }); \
   }
 #include "core/ops/functions.def"
 #undef RLGO_FUNCTION
@@ -138,7 +135,7 @@ Tensors celu_kernel(const Call& call) {
 }
 Tensors swish_kernel(const Call& call) {
   const double alpha = call.attrs().f(Attr::alpha);
-  return unary(call, [=](auto x) { return x * sigmoid(x * decltype(x)(alpha)); });
+  return unary(call, [=](auto x) { return x * sigmoid_of(x * decltype(x)(alpha)); });
 }
 Tensors thresholded_relu_kernel(const Call& call) {
   const double alpha = call.attrs().f(Attr::alpha);
