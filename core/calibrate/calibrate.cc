@@ -19,6 +19,7 @@
 #include "core/cost/table_file.h"
 #include "core/cost/tree_fit.h"
 #include "core/measure/predicted_cost.h"
+#include "core/rules/rule_choice.h"
 #include "core/zoo/zoo.h"
 
 namespace rlgo::calibrate {
@@ -90,11 +91,13 @@ Timed time_all(const CalibrateOptions& options, cost::Runtime& runtime, const st
     return out;
   }
   const auto graphs = graphs_of(options);
+  const auto rules = rules::choose_rules({});
   double left_s = options.seconds;
   for (size_t k = 0; k < graphs.size(); ++k) {
     const Stopwatch watch;
     GroupTimes times = time_groups("calibrate", graphs[k],
-                                   {.seconds = left_s / static_cast<double>(graphs.size() - k),
+                                   {.rules = rules,
+                                    .seconds = left_s / static_cast<double>(graphs.size() - k),
                                     .seed = options.seed,
                                     .graphs_at_once = kGraphsAtOnce},
                                    runtime, should_stop);
@@ -183,12 +186,16 @@ double left_out_factor(const Timed& timed, const std::vector<double>& base, uint
   return median_factor(timed.groups, timed.targets, said);
 }
 
-// The formula, and of the shipped trees those that are nearest to these times.
-std::vector<Base> bases_of(const std::string& runtime, const Timed& timed) {
+std::vector<Base> shipped(const std::string& runtime) {
+  std::vector<Base> out;
+  for (const auto& file : measure::shipped_trees(runtime)) out.push_back({file, measure::read_trees(file)});
+  return out;
+}
+
+// The formula, and of shipped trees those that are nearest to these times.
+std::vector<Base> bases_of(std::vector<Base> shipped, const Timed& timed) {
   std::vector<Base> out(1);
-  auto files = measure::shipped_trees(runtime);
-  if (files.empty()) files = measure::shipped_trees(kOtherRuntime);
-  for (const auto& file : files) out.push_back({file, measure::read_trees(file)});
+  std::ranges::move(shipped, std::back_inserter(out));
   for (auto& base : out) base.before = median_factor(timed.groups, timed.targets, said_by(base, timed));
   std::sort(out.begin() + 1, out.end(), [](const Base& a, const Base& b) { return a.before < b.before; });
   out.resize(std::min<size_t>(out.size(), 2));
@@ -196,17 +203,13 @@ std::vector<Base> bases_of(const std::string& runtime, const Timed& timed) {
 }
 
 // How far those prices are off that rlgo uses where nothing is calibrated.
-double factor_today(const std::string& runtime, const std::string& device, const Timed& timed) {
-  std::vector<Trees> all;
+double factor_today(const std::vector<Base>& shipped, const std::string& device, const Timed& timed) {
   std::vector<std::string> devices;
-  for (const auto& file : measure::shipped_trees(runtime)) {
-    all.push_back(measure::read_trees(file));
-    devices.push_back(all.back()->device());
-  }
+  for (const auto& base : shipped) devices.push_back(base.name());
   const auto like = measure::devices_like(device, devices);
   const auto price = [&](const GroupTime& group) {
     double sum = 0;
-    for (const size_t k : like) sum += (*all[k])(group.features);
+    for (const size_t k : like) sum += shipped[k](group);
     return like.empty() ? 0.0 : sum / static_cast<double>(like.size());
   };
   return median_factor(timed.groups, timed.targets, said_by(price, timed));
@@ -264,9 +267,10 @@ Json calibrate(const CalibrateOptions& options, cost::Runtime& runtime, const st
   const double timing_s = watch.seconds();
   check_enough(timed);
   const std::string name = runtime.name().substr(0, runtime.name().find(' '));
-  const double today = factor_today(name, runtime.device(), timed);
+  std::vector<Base> own = shipped(name);
+  const double today = factor_today(own, runtime.device(), timed);
   Json tried = Json::array();
-  std::vector<Base> bases = bases_of(name, timed);
+  std::vector<Base> bases = bases_of(own.empty() ? shipped(kOtherRuntime) : std::move(own), timed);
   for (auto& base : bases) {
     base.after = left_out_factor(timed, said_by(base, timed), options.seed, should_stop);
     tried.push_back({{"base", base.name()}, {"before", base.before}, {"after", base.after}});

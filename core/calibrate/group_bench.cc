@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/calibrate/group_times.h"
+#include "core/rules/rule_choice.h"
 
 namespace rlgo::calibrate {
 namespace {
@@ -29,11 +30,12 @@ Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, cons
   if (options.graphs.empty()) fail_usage("bench groups: --graphs names the models whose groups are timed");
   check_destination(options.out);
   std::string text = groups_header(runtime);
+  const auto rules = rules::choose_rules({});
   Json rows = Json::array();
   for (const auto& name : options.graphs) {
     const Stopwatch watch;
-    const GroupTimes times =
-        time_groups("bench groups", name, {.seconds = options.seconds, .seed = options.seed}, runtime, should_stop);
+    const GroupTimes times = time_groups(
+        "bench groups", name, {.rules = rules, .seconds = options.seconds, .seed = options.seed}, runtime, should_stop);
     for (const auto& group : times.groups) text += to_line(group);
     const size_t timed = times.groups.size();
     say(fmt::format("{}: {} timed in {:.1f} s\n", name, counted(timed, "group"), watch.seconds()));

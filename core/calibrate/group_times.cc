@@ -10,7 +10,6 @@
 #include "core/base/usage.h"
 #include "core/measure/group_cost.h"
 #include "core/optimise/model.h"
-#include "core/rules/rule_choice.h"
 #include "core/search/search.h"
 
 namespace rlgo::calibrate {
@@ -46,7 +45,6 @@ GroupTimes time_groups(const std::string& command, const std::string& graph, con
   const auto costs = runtime.measure();
   const auto groups = std::dynamic_pointer_cast<measure::GroupCost>(costs.model);
   if (!groups) fail_usage("{}: --target {} prices operators one by one; it has no groups", command, runtime.name());
-  const auto rules = rules::choose_rules({});
   const optimise::LoadedModel model = optimise::load_model({.graph = graph}, true);
   const std::string name = std::filesystem::path(graph).stem();
   GroupTimes out;
@@ -65,7 +63,7 @@ GroupTimes time_groups(const std::string& command, const std::string& graph, con
     search.walk_length = kWalkLength;
     search.seed = how.seed + round;
     search.stop = should_stop;
-    search::run(round % 2 == 0 ? "random" : "anneal", {model.graph, rules, *groups}, search);
+    search::run(round % 2 == 0 ? "random" : "anneal", {model.graph, how.rules, *groups}, search);
     groups->flush();
     idle = out.groups.size() == before ? idle + 1 : 0;
   }

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/cost/runtime.h"
 #include "core/measure/group_features.h"
+#include "core/rules/rules.h"
 
 namespace rlgo::calibrate {
 
@@ -20,8 +22,9 @@ struct GroupTime {
 };
 
 struct GroupTiming {
-  double seconds = 20;           // of timing, for one graph
-  uint64_t seed = 0;             // of the rewrites
+  std::shared_ptr<const rules::RuleSet> rules;  // that rewrite
+  double seconds = 20;                          // of timing, for one graph
+  uint64_t seed = 0;                            // of the rewrites
   int64_t graphs_at_once = 400;  // rewritten graphs whose groups are timed together, the most expensive first
 };
 
