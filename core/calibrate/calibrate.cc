@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <set>
 
 #include "core/base/destination.h"
@@ -177,8 +176,9 @@ double left_out_factor(const Timed& timed, const std::vector<double>& base, uint
     if (should_stop()) fail("stopped by a signal; nothing was written");
     const auto is_out = [&](size_t i) { return fold.at(timed.groups[i].model) == k; };
     const auto is_in = [&](size_t i) { return !is_out(i); };
-    const auto numbers = std::views::iota(size_t{0}, said.size());
-    if (static_cast<size_t>(std::ranges::count_if(numbers, is_in)) < kFewest / 2) continue;  // nothing to learn from
+    size_t fitted_to = 0;
+    for (size_t i = 0; i < said.size(); ++i) fitted_to += is_in(i);
+    if (fitted_to < kFewest / 2) continue;  // nothing to learn from
     const cost::BoostedTrees trees(text_of(fit(timed, base, seed, is_in)), "fold");
     for (size_t i = 0; i < said.size(); ++i)
       if (is_out(i)) said[i] += trees(timed.groups[i].features);
