@@ -5,18 +5,20 @@
 namespace rlgo::evaluate {
 namespace {
 
+// The axes before those of a matrix.
+ops::Shape batch_of(const Tensor& x) { return ops::Shape(std::span(x.shape().data(), x.shape().size() - 2)); }
+
+// How many matrices a tensor of rank 2 or more holds.
+int64_t places_of(const Tensor& x) { return ops::TensorType(ops::DType::f32, batch_of(x)).elements(); }
+
 // One matrix of each operand for every place along the batch axes. b may be float where T is double.
 template <typename T>
 std::vector<Product<T>> products_of(const Tensor& a, const Tensor& b, Tensor& out) {
   const size_t rank = out.shape().size();
-  const ops::Shape batch(std::span(out.shape().data(), rank - 2));
+  const ops::Shape batch = batch_of(out);
   const int64_t rows = out.shape()[rank - 2], columns = out.shape()[rank - 1], depth = a.shape()[a.shape().size() - 1];
-  const auto matrices = [](const Tensor& x) { return ops::Shape(std::span(x.shape().data(), x.shape().size() - 2)); };
-  ops::Shape places = batch;
-  places.push_back(1);
-  auto a_steps = broadcast_steps(matrices(a), batch), b_steps = broadcast_steps(matrices(b), batch),
-       c_steps = row_major(batch);
-  const int64_t count = ops::TensorType(ops::DType::f32, batch).elements();
+  const auto a_steps = broadcast_steps(batch_of(a), batch), b_steps = broadcast_steps(batch_of(b), batch);
+  const int64_t count = places_of(out);
   std::vector<Product<T>> products;
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i, a_at = 0, b_at = 0;
@@ -45,6 +47,39 @@ std::vector<Product<T>> products_of(const Tensor& a, const Tensor& b, Tensor& ou
   return products;
 }
 
+constexpr int64_t kSmall = 1024;  // multiplications of a product for which a Product would take longer than they do
+
+// c[rows, columns] += a[rows, depth] * b[depth, columns], all of them row by row in memory.
+template <typename T, typename S>
+void add_product(int64_t rows, int64_t columns, int64_t depth, const T* a, const S* b, T* c) {
+  for (int64_t r = 0; r < rows; ++r, a += depth, c += columns) {
+    const S* row = b;
+    for (int64_t k = 0; k < depth; ++k, row += columns) {
+      for (int64_t j = 0; j < columns; ++j) c[j] += a[k] * row[j];
+    }
+  }
+}
+
+// Many products of a few elements each, such as the transforms of all kernels of a convolution (Winograd).
+template <typename T, typename S>
+void multiply_small(const Tensor& a, const Tensor& b, Tensor& out, const Run& run) {
+  const auto& shape = out.shape();
+  const size_t rank = shape.size();
+  const int64_t rows = shape[rank - 2], columns = shape[rank - 1], depth = a.shape()[a.shape().size() - 1];
+  const ops::Shape batch = batch_of(out);
+  const Walk<3> walk(batch,
+                     {broadcast_steps(batch_of(a), batch), broadcast_steps(batch_of(b), batch), row_major(batch)});
+  const T* left = a.data<T>();
+  const S* right = b.data<S>();
+  T* to = out.data<T>();
+  walk.each(run, [=, &walk](const auto& at, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      add_product(rows, columns, depth, left + (at[0] + i * walk.step(0)) * rows * depth,
+                  right + (at[1] + i * walk.step(1)) * depth * columns,
+                  to + (at[2] + i * walk.step(2)) * rows * columns);
+  });
+}
+
 }  // namespace
 
 Tensors matmul_kernel(const Call& call) {
@@ -66,6 +101,9 @@ Tensors matmul_kernel(const Call& call) {
       T* to = out.data<T>();
       parallel(call.run, out.elements(), kPiece,
                [=](int64_t begin, int64_t end) { std::fill(to + begin, to + end, T(0)); });
+      const bool many = out.rank() > 2 && out.elements() * a.shape()[a.shape().size() - 1] <= kSmall * places_of(out);
+      if (many && b.dtype() == dtype_of<T>()) return multiply_small<T, T>(a, b, out, call.run);
+      if (many) return multiply_small<T, float>(a, b, out, call.run);
       const auto products = products_of<T>(a, b, out);
       multiply<T>(products, call.run);
     }

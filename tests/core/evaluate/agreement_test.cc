@@ -109,6 +109,21 @@ TEST(Evaluators, ProductsOfAllSizesAgree) {
   }
 }
 
+// Many products of a few elements, of which one operand may stand once for all, or once for each row of them.
+TEST(Evaluators, ManySmallProductsAgree) {
+  using Shape = std::vector<int64_t>;
+  for (const auto& [left, right] : {std::pair(Shape{6, 3}, Shape{40, 30, 3, 3}),
+                                    {Shape{40, 1, 2, 5}, Shape{30, 5, 4}},
+                                    {Shape{7, 1, 1, 6}, Shape{7, 300, 6, 1}},
+                                    {Shape{0, 3, 2, 2}, Shape{2, 2}}}) {
+    const at::Tensor a = at::randn(left, at::kDouble), b = at::randn(right, at::kDouble);
+    for (const auto precision : {Precision::f64, Precision::native})
+      exec::expect_near(run_ours(Op::matmul, {a, b}, {}, precision)[0], at::matmul(a, b), 1e-12);
+    exec::expect_near(run_ours(Op::matmul, {a.to(at::kFloat), b.to(at::kFloat)}, {}, Precision::native)[0],
+                      at::matmul(a, b), 1e-4);
+  }
+}
+
 // A weight in float gives what the same numbers in double give, to the last bit.
 TEST(Evaluators, NarrowWeightsAreWidenedAsTheyAreRead) {
   const auto expect_same = [](Op op, const at::Tensor& x, const at::Tensor& weight, const ops::Attrs& attrs) {
@@ -126,6 +141,7 @@ TEST(Evaluators, NarrowWeightsAreWidenedAsTheyAreRead) {
     gemm_kernel(kernel);
     for (const int64_t rows : {1, 7, 37})
       expect_same(Op::matmul, at::randn({rows, 301}, at::kDouble), at::randn({301, 83}), {});
+    expect_same(Op::matmul, at::randn({6, 3}, at::kDouble), at::randn({40, 3, 3}), {});
     for (const int64_t channels : {2, 5, 40})
       expect_same(Op::conv2d, at::randn({2, 8, 9, 11}, at::kDouble), at::randn({channels, 8, 3, 3}), window);
     expect_same(Op::conv_transpose, at::randn({1, 6, 5, 5}, at::kDouble), at::randn({6, 4, 3, 3}), {});
