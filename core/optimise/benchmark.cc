@@ -12,9 +12,8 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr int kLoadsOfAProcess = 2;
-// A ratio that is worth more processes than there is time for, as a busy machine hides it, and how many.
-constexpr double kPromising = 0.9;
-constexpr int kPromisingProcesses = 5;
+// A ratio that is worth more processes than there is time for: a few of them, or a busy machine, hide it.
+constexpr double kPromising = 0.97;
 constexpr double kLeastSeconds = 0.5;  // for the rounds in a process, or as long as its start took: whatever the time
 
 // Whether there are processes enough; `in_time`: there is time for another one.
@@ -22,7 +21,7 @@ bool is_enough(const SequentialRatio& test, int most, bool in_time) {
   if (test.count() >= most) return true;
   if (test.faster() || test.slower() || !test.may_be_shown(most))
     return test.count() >= (in_time ? SequentialRatio::kUsual : SequentialRatio::kLeast);
-  return !in_time && test.count() >= (test.ratio() < kPromising ? kPromisingProcesses : SequentialRatio::kLeast);
+  return !in_time && test.count() >= SequentialRatio::kLeast && test.ratio() >= kPromising;
 }
 
 void note_loading(const cost::LoadCost& found, cost::LoadCost& least) {

@@ -44,8 +44,8 @@ class Benchmark {  // of candidates against the original, in turns
   // Both models, in one fresh process of the runtime after the other, each of which loads and runs them in turns; where
   // the runtime lives in this process, or not `fresh`, load by load. It ends when SequentialRatio shows that one is
   // faster, or can no longer show it, when `seconds` are over, or after `most_rounds` (>= 1), unless `should_stop`.
-  // SequentialRatio::kLeast of them are made in any case, of fewer rounds where time is short, and two more where the
-  // other model seems to be faster by more than a tenth, which a busy machine makes hard to show.
+  // SequentialRatio::kLeast of them are made in any case, of fewer rounds where time is short; more than there is time
+  // for, until `should_stop`, where the other model seems to be faster by 3 % or more and further ones may show it.
   Latency measure(const cost::RunnableModel& other, int most_rounds, double seconds,
                   const std::function<bool()>& should_stop = {}, bool fresh = true);
   static constexpr int kRoundsOfALoad = 4;

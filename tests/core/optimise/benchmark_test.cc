@@ -54,13 +54,20 @@ TEST(Benchmark, AGainThatTheNextProcessMayNotHaveIsNotClaimed) {
   EXPECT_GE(called_faster(0.97, 0.003, kEndless, 100), 90);  // as small, but in every process
 }
 
-TEST(Benchmark, WithoutTimeRunsThreeProcessesAndMoreOnlyForAGainOfManyPercent) {
-  const Latency equal = measured(1, 0, kNoTime), much = measured(0.75, 0.1, kNoTime, 7);
+TEST(Benchmark, WithoutTimeRunsThreeProcessesAndMoreOnlyForAGainThatTheyMayShow) {
+  const Latency equal = measured(1, 0, kNoTime), much = measured(0.9, 0.04, kNoTime, 7);
   EXPECT_EQ(equal.processes, 3);
   EXPECT_EQ(equal.rounds, 24);
   EXPECT_FALSE(equal.faster || equal.slower);
   EXPECT_TRUE(measured(2, 0, kNoTime).slower);
-  EXPECT_EQ(much.processes, 5);
+  EXPECT_TRUE(much.faster);
+  EXPECT_GT(much.processes, 5);
+  EXPECT_GE(called_faster(0.9, 0.03, kNoTime, 100), 90);
+  int asked = 0;
+  DrawnRuntime runtime(0.9, 0.04, 7);
+  const Latency stopped = Benchmark(runtime, {}).measure({}, 96, kNoTime, [&] { return ++asked > 4; });
+  EXPECT_EQ(stopped.processes, 5);
+  EXPECT_FALSE(stopped.faster);
 }
 
 TEST(Benchmark, EndsWhereFurtherProcessesWouldShowNothing) {
