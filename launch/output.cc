@@ -66,7 +66,7 @@ LogOptions Output::log(LogLevel usual) const {
 
 StatusLine Output::status_line() const { return {!quiet(), ::isatty(STDERR_FILENO) == 1}; }
 
-void Output::say(const std::string& text) const {
+void Output::print(const std::string& text) const {
   std::FILE* out = options_.json == "-" ? stderr : stdout;
   std::fputs(text.c_str(), out);
   std::fflush(out);

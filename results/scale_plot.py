@@ -35,7 +35,7 @@ def draw(frames, out):
         axis = axis_of(axes, 1, column, "rate(N) / (N rate(first))", "share")
         axis.plot(n, frame["efficiency"], "o-", label="run")
         axis.plot(n, frame["cores_allow"] / frame["cores_allow"].iloc[0], "--", label="cores allow: min(N, cores) / N")
-        axis.plot(n, frame["waiting_share"], "s:", label="learner's waiting share")
+        axis.plot(n, frame["waiting_fraction"], "s:", label="learner's waiting fraction")
         axis.set_ylim(0, 1.1)
         legend(axis)
         axis = axis_of(axes, 2, column, "bytes a step", "bytes")
@@ -59,7 +59,7 @@ def draw(frames, out):
 
 
 def table(frame):
-    percent = ["of_env", "of_loop", "of_loop_by_cpu", "actor_sleeps", "efficiency", "cores_allow", "waiting_share", "idle_cpu"]
+    percent = ["of_env", "of_loop", "of_loop_by_cpu", "actor_sleeps", "efficiency", "cores_allow", "waiting_fraction", "idle_cpu"]
     shown = frame[[c for c in ["actors", "learners", "env_per_s", "loop_per_s", "steps_per_s", *percent[:-1], "update_us", "lag_mean", "message_bytes",
                                "store_bytes", "actor_resident_mib", "actor_private_mib", "idle_cpu"] if c in frame]].copy()  # fmt: skip
     for column in percent:

@@ -61,7 +61,7 @@ TEST(Metrics, ResumeDropsATornLine) {
   }
 }
 
-TEST(Metrics, TornHeaderAndEmptyFileStartAfresh) {
+TEST(Metrics, TornHeaderAndEmptyFileStartFromScratch) {
   const TempFolder folder;
   for (const char* start : {"", "epo"}) {
     write_bytes(folder / "m.csv", start);

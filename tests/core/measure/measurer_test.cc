@@ -48,8 +48,8 @@ TEST(Measurer, TakesOffTheTimeOfAnEmptyRun) {
   EXPECT_EQ(times[0].spread_us, 2);  // 0 1 2 3 4
 }
 
-TEST(Measurer, TellsTimesAtOnePaceOfTheMachine) {
-  Measurer measurer(fake({"paces=1,3,0.5"}), quick());
+TEST(Measurer, ReportsTimesAtOneClockOfTheMachine) {
+  Measurer measurer(fake({"clocks=1,3,0.5"}), quick());
   const std::vector<fs::path> models = {file_of(measurer, "a", 5000), file_of(measurer, "b", 7000)};
   EXPECT_EQ(measurer.calibration().reference_us(), 0);
   const auto first = measurer.measure(models);
@@ -65,7 +65,7 @@ TEST(Measurer, TellsTimesAtOnePaceOfTheMachine) {
 TEST(Measurer, TimesOfTheReferenceMustFit) {
   auto options = quick();
   options.max_restarts = 0;
-  Measurer measurer(fake({"paces=1", "short"}), options);
+  Measurer measurer(fake({"clocks=1", "short"}), options);
   const std::vector<fs::path> models = {file_of(measurer, "a", 5000)};
   EXPECT_THAT(measurer.measure(models)[0].error, HasSubstr("4 times of the reference next to 5 samples"));
 }
@@ -154,7 +154,7 @@ TEST(Measurer, CompareLosesTheCrashingCandidateOnly) {
   EXPECT_NEAR(result.ratio[2], 2, 0.01);
 }
 
-TEST(Measurer, ProtocolErrorsAreTold) {
+TEST(Measurer, ProtocolErrorsAreReported) {
   Measurer few(fake({"few"}), quick());
   const std::vector<fs::path> models = {file_of(few, "a", 900), file_of(few, "b", 900)};
   EXPECT_THAT(few.compare(models, {.repeats = 5}).error, HasSubstr("different numbers of samples"));
@@ -183,7 +183,7 @@ TEST(Measurer, StartErrorsNameTheRemedy) {
   EXPECT_THAT(start_error({"cat"}), HasSubstr("greets without"));
 }
 
-TEST(Measurer, StopsWhenTold) {
+TEST(Measurer, StopsWhenAsked) {
   auto options = quick();
   options.silence_s = 30;
   bool stop = false;
