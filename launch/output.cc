@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -29,7 +30,11 @@ std::string now_utc() {
 }
 
 Json envelope(const std::string& kind, int exit_status) {
-  const int version = kind == "optimise" ? 2 : 1;  // a member that is removed or renamed makes a new one
+  // A member that is removed or renamed makes a new one.
+  static const std::map<std::string, int> kVersions = {
+      {"bench-kernels", 2}, {"bench-scale", 2}, {"evaluate", 2}, {"inspect", 2}, {"optimise", 3}};
+  const auto known = kVersions.find(kind);
+  const int version = known == kVersions.end() ? 1 : known->second;
   return {{"schema", fmt::format("rlgo.{}/{}", kind, version)},
           {"rlgo", {{"version", kVersion}, {"revision", kRevision}}},
           {"ended_utc", now_utc()},

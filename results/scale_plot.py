@@ -11,6 +11,7 @@ import sys
 
 import pandas as pd
 
+from rlgo_results.columns import RENAMED
 from rlgo_results.plot import legend, markdown, new_figure, save
 
 
@@ -75,7 +76,7 @@ def main(arguments=None):
     parser.add_argument("--table", action="store_true", help="print the numbers as Markdown")
     options = parser.parse_args(arguments)
     try:
-        frames = [pd.read_csv(path) for path in options.csv]
+        frames = [pd.read_csv(path).rename(columns=RENAMED) for path in options.csv]
         draw(frames, options.out)
         if options.table:
             print("\n\n".join(table(frame) for frame in frames))

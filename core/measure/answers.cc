@@ -34,7 +34,7 @@ Timing timing_of(const Json& result) {
   timing.spread_us = interquartile_range(samples);
   timing.min_us = *std::min_element(samples.begin(), samples.end());
   timing.samples = static_cast<int>(samples.size());
-  timing.layout_fraction = result.value("layout_fraction", 0.0);
+  timing.layout_fraction = result.value("layout_fraction", result.value("layout_share", 0.0));  // old name
   if (!(timing.layout_fraction >= 0 && timing.layout_fraction <= 1)) {
     throw ChildFailure{fmt::format("answers a layout_fraction of {}", timing.layout_fraction), {}};
   }

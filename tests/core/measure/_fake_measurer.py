@@ -7,7 +7,7 @@ differs=TEXT: such models answer others; pause=S: so many seconds pass in each c
 in the first one, and the log shows later what requests say it is; late: a request with a limit has used it up when it arrives; clocks=1,3: times a reference, and takes so many times as long in the
 first request, the second, ...; short: it shows one time of the reference too few; stuck=KIND: requests of that kind ("compare")
  are not answered; starts=FILE: counts processes in that file; once: only the first two of them greet; moody=TEXT: such models
- take three times as long in every second one.
+ take three times as long in every second one; layout=NAME: a member of each result, 0.25.
 """
 import json
 import struct
@@ -101,6 +101,9 @@ for line in sys.stdin:
             if "samples_us" in result:
                 result["samples_us"] = [us * clock for us in result["samples_us"]]
                 result["reference_us"] = [100 * clock] * (len(result["samples_us"]) - ("short" in options))
+    if "layout" in options:  # the name of a member, and the old one of measurers before 0.2.0
+        for result in results:
+            result[options["layout"]] = 0.25
     if "nan" in options:
         results[0] = {"samples_us": [-1.0]}
     send(id=request["id"], results=results)

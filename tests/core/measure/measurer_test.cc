@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/temporary_folder.h"
@@ -60,6 +62,14 @@ TEST(Measurer, ReportsTimesAtOneClockOfTheMachine) {
   }
   measurer.calibration().set_reference_us(200);  // of a table that was made at half that clock
   EXPECT_NEAR(measurer.measure(models)[1].median_us, 2 * first[1].median_us, 1e-6);
+}
+
+TEST(Measurer, ReadsTheFractionOfLayoutsUnderBothNames) {
+  for (const auto& [given, read] : std::map<std::string, double>{
+           {"layout=layout_fraction", 0.25}, {"layout=layout_share", 0.25}, {"layout=other", 0}}) {  // old name
+    Measurer measurer(fake({given}), quick());
+    EXPECT_EQ(measurer.measure({file_of(measurer, "a", 5000)})[0].layout_fraction, read) << given;
+  }
 }
 
 TEST(Measurer, TimesOfTheReferenceMustFit) {
