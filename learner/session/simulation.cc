@@ -297,7 +297,10 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
             static_cast<double>(traffic.out.bytes),
             state.steps,
             store ? store->parts_written() : 0};
-    if (first.seconds == 0) return void(first = last);
+    if (first.seconds == 0) {
+      first = last;
+      return;
+    }
     lags += report.lag_mean;
     lag_max = std::max(lag_max, static_cast<double>(report.lag_max));
     ++epochs;
