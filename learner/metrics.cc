@@ -70,7 +70,7 @@ void MetricsFile::load() {
   bool torn = !lines.back().empty();  // no line end
   lines.pop_back();
   if (!lines.empty()) columns_ = parse_csv_line(lines[0]);
-  const auto old_name = std::find(columns_.begin(), columns_.end(), "waiting_share");  // old name: before 0.2.0
+  const auto old_name = std::find(columns_.begin(), columns_.end(), "waiting_share");  // old name: up to 0.2.0
   const bool renamed = old_name != columns_.end();
   if (renamed) *old_name = "waiting_fraction";
   for (size_t i = 1; i < lines.size(); ++i) {

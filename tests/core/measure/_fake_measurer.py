@@ -101,7 +101,7 @@ for line in sys.stdin:
             if "samples_us" in result:
                 result["samples_us"] = [us * clock for us in result["samples_us"]]
                 result["reference_us"] = [100 * clock] * (len(result["samples_us"]) - ("short" in options))
-    if "layout" in options:  # the name of a member, and the old one of measurers before 0.2.0
+    if "layout" in options:  # the name of a member, and the old one of measurers up to 0.2.0
         for result in results:
             result[options["layout"]] = 0.25
     if "nan" in options:
