@@ -44,7 +44,7 @@ ActorLoop::ActorLoop(comm::Mailbox& mailbox, mdp::BatchEnv& envs, Policy& policy
   hello_.rules_hash = options_.rules_hash;
   hello_.dream = options_.dream;
   hello_.host = options_.host;
-  say_hello();
+  send_hello();
 }
 
 std::unique_ptr<InferenceServer> ActorLoop::make_server(const mdp::BatchEnv& envs, Policy& policy) {
@@ -60,12 +60,12 @@ std::unique_ptr<RemotePolicy> ActorLoop::make_remote(Policy& policy) {
     read_messages();
     beat();
   };
-  hooks.say = [this](const std::string& text) { mailbox_.send(options_.learner, Tag::stats, text); };
+  hooks.log_line = [this](const std::string& text) { mailbox_.send(options_.learner, Tag::stats, text); };
   return std::make_unique<RemotePolicy>(mailbox_, options_.inference_rank, drawn(policy), options_.inference,
                                         std::move(hooks));
 }
 
-void ActorLoop::say_hello() { mailbox_.send(options_.via, Tag::hello, encode(hello_)); }
+void ActorLoop::send_hello() { mailbox_.send(options_.via, Tag::hello, encode(hello_)); }
 
 ActorEnd ActorLoop::run(const std::function<bool()>& should_stop) {
   while (end_ == ActorEnd::running) {
@@ -103,16 +103,16 @@ bool ActorLoop::turn() {
   }
   if (collector_.round([this] { return may_start(); }) > 0) active = true;
   // The learner may be waiting for this: it can raise the quota.
-  if (granted_version_ >= 0 && collector_.running() == 0 && quota_left() <= 0 && !told_exhausted_) {
+  if (granted_version_ >= 0 && collector_.running() == 0 && quota_left() <= 0 && !reported_exhausted_) {
     send_heartbeat(Tag::heartbeat);
-    told_exhausted_ = true;
+    reported_exhausted_ = true;
   }
   return active;
 }
 
 void ActorLoop::finish() {
-  if (said_goodbye_) return;
-  said_goodbye_ = true;
+  if (sent_goodbye_) return;
+  sent_goodbye_ = true;
   collector_.abandon();
   if (server_) server_->leave();
   if (remote_) remote_->leave();
@@ -135,7 +135,7 @@ void ActorLoop::read(const comm::Incoming& message) {
   if (message.tag == Tag::weights) {
     auto weights = comm::decode<comm::Weights>(message.payload);
     quota_steps_ = weights.quota_steps;
-    told_exhausted_ = false;
+    reported_exhausted_ = false;
     if (weights.version == granted_version_) return;  // sent again to one that was thought lost
     sent_steps_ = 0;
     first_counted_ = collector_.next_episode();
@@ -150,7 +150,7 @@ void ActorLoop::read(const comm::Incoming& message) {
     const auto quota = comm::decode<comm::Quota>(message.payload);
     if (quota.version != granted_version_) return;  // the newer weights carry their own
     quota_steps_ = quota.quota_steps;
-    told_exhausted_ = false;
+    reported_exhausted_ = false;
   } else if (message.tag == Tag::route && message.source == options_.learner) {
     change_route(comm::decode<comm::Route>(message.payload));
   } else if (message.tag == Tag::stop) {
@@ -169,7 +169,7 @@ void ActorLoop::change_route(const comm::Route& route) {
     mailbox_.send(before, Tag::route, encode(route));
     mailbox_.forget(before);
   }
-  say_hello();
+  send_hello();
   send_heartbeat(Tag::heartbeat);
 }
 

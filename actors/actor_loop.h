@@ -85,7 +85,7 @@ class ActorLoop : private CodedSink {
   bool read_messages();
   void finish();
   void read(const comm::Incoming& message);
-  void say_hello();
+  void send_hello();
   void change_route(const comm::Route& route);
   bool may_start();
   void load_newest();
@@ -106,8 +106,8 @@ class ActorLoop : private CodedSink {
   int64_t quota_steps_ = 0;              // under them
   int64_t sent_steps_ = 0;               // of episodes that count for the quota
   int64_t first_counted_ = 0;            // episodes from this number on count
-  bool said_goodbye_ = false;
-  bool told_exhausted_ = false;  // a heartbeat has reported that the quota is used up
+  bool sent_goodbye_ = false;
+  bool reported_exhausted_ = false;  // a heartbeat has reported that the quota is used up
   comm::Heartbeat counts_;
   Stopwatch since_beat_, since_heard_, since_read_;
 };

@@ -147,10 +147,11 @@ void Collector::finish_step(int index, const Decision& decision, mdp::StepResult
 }
 
 // Takes the next observation of an episode, and gives the one before to its step: what of it has to be kept.
-void Collector::see(int index, mdp::Observation* before, mdp::Observation now, const mdp::Changes* told) {
+void Collector::see(int index, mdp::Observation* before, mdp::Observation now, const mdp::Changes* reported) {
   auto& slot = slots_[static_cast<size_t>(index)];
   if (coded_ != nullptr) {
-    slot->coded.add(encoders_[static_cast<size_t>(index)], before == nullptr ? nullptr : &slot->observation, now, told);
+    slot->coded.add(encoders_[static_cast<size_t>(index)], before == nullptr ? nullptr : &slot->observation, now,
+                    reported);
     if (before != nullptr) before->latent = std::move(slot->observation.latent);
   } else if (before != nullptr) {
     *before = std::move(slot->observation);

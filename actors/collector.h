@@ -96,7 +96,7 @@ class Collector {  // plays episodes side by side
   std::vector<Decision> decide(const std::vector<int>& indices);
   void step(const std::vector<int>& indices, const std::vector<Decision>& decisions);
   void finish_step(int index, const Decision& decision, mdp::StepResult result);
-  void see(int index, mdp::Observation* before, mdp::Observation now, const mdp::Changes* told);
+  void see(int index, mdp::Observation* before, mdp::Observation now, const mdp::Changes* reported);
   void finish(int index, bool terminal, bool truncated);
   void lose(int index, const std::string& what);
   // Nonsense of an environment must not reach the learner. Throws Error.

@@ -189,7 +189,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
   } else {
     change_menus(indices, actions, input, p);
   }
-  if (twin_.real) tell_truth(indices, z);
+  if (twin_.real) state_truth(indices, z);
   const auto counts = nets::to_device(counts_of(indices), device);
   const std::pair<Tensor*, const Tensor*> moved[] = {
       {&z_, &z}, {&h_, &memory.h}, {&c_, &memory.c}, {&counts_, &counts}};

@@ -76,7 +76,7 @@ class DreamEnv final : public mdp::BatchEnv {
   std::optional<mdp::Action> real_action(int index, mdp::Action action) const;
   void step_twin(const std::vector<int>& indices, const std::vector<mdp::Action>& actions);
   void compare(int index, const torch::Tensor& z);
-  void tell_truth(const std::vector<int>& indices, torch::Tensor& z);
+  void state_truth(const std::vector<int>& indices, torch::Tensor& z);
   torch::Tensor rewards(const nets::Prediction& prediction, const torch::Tensor& rule) const;
   void change_menus(const std::vector<int>& indices, const std::vector<mdp::Action>& actions,
                     const nets::WorldInput& input, const nets::Prediction& prediction);

@@ -103,7 +103,7 @@ void DreamEnv::compare(int index, const torch::Tensor& z) {
 }
 
 // After dreams have changed by what was predicted; z [rows, Z].
-void DreamEnv::tell_truth(const std::vector<int>& indices, torch::Tensor& z) {
+void DreamEnv::state_truth(const std::vector<int>& indices, torch::Tensor& z) {
   for (size_t k = 0; k < indices.size(); ++k) {
     const auto i = static_cast<size_t>(indices[k]);
     if (lives_[i].over) {

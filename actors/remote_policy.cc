@@ -87,7 +87,7 @@ std::optional<Answer> RemotePolicy::ask(std::span<const mdp::Observation* const>
   mailbox_.send(rank_, Tag::ask, encode(question));
   if (!wait_for_answer()) return {};
   if (const auto why = fault(*answer_, observations, question.values); !why.empty()) {
-    say_once(said_refused_, fmt::format("inference rank {} did not decide ({}); this actor does", rank_, why));
+    log_once(logged_refused_, fmt::format("inference rank {} did not decide ({}); this actor does", rank_, why));
     return {};
   }
   base_ = number_;
@@ -106,8 +106,8 @@ bool RemotePolicy::wait_for_answer() {
     mailbox_.wait(std::clamp(kLateBy * 1e3 * waited.seconds(), 0.05, kTendEvery_ms));
   }
   silent_ = true;
-  say_once(said_silent_, fmt::format("inference rank {} has not answered for {:.3g} s: this actor decides for itself",
-                                     rank_, options_.timeout_s));
+  log_once(logged_silent_, fmt::format("inference rank {} has not answered for {:.3g} s: this actor decides for itself",
+                                       rank_, options_.timeout_s));
   return false;
 }
 
@@ -127,7 +127,7 @@ void RemotePolicy::take(const comm::Incoming& message) {
   } catch (const Error& e) {
     answer.refused = e.what();
   }
-  if (std::exchange(silent_, false)) say_once(said_back_, fmt::format("inference rank {} answers again", rank_));
+  if (std::exchange(silent_, false)) log_once(logged_back_, fmt::format("inference rank {} answers again", rank_));
   if (answer.leaving) {
     left_ = true;
   } else if (answer.number == number_ || answer.number == 0) {
@@ -152,8 +152,8 @@ std::string RemotePolicy::fault(const Answer& answer, std::span<const mdp::Obser
   return "";
 }
 
-void RemotePolicy::say_once(bool& said, const std::string& text) const {
-  if (!std::exchange(said, true)) hooks_.say(text);
+void RemotePolicy::log_once(bool& logged, const std::string& text) const {
+  if (!std::exchange(logged, true)) hooks_.log_line(text);
 }
 
 }  // namespace rlgo::actors

@@ -15,8 +15,8 @@
 namespace rlgo::actors {
 
 struct RemoteHooks {
-  std::function<void()> tend = [] {};                           // called while it waits; may read messages
-  std::function<void(const std::string&)> say = [](auto&&) {};  // once for each thing that goes wrong
+  std::function<void()> tend = [] {};                                // called while it waits; may read messages
+  std::function<void(const std::string&)> log_line = [](auto&&) {};  // once for each thing that goes wrong
 };
 
 // Asks, and waits. Where the inference rank is silent for too long, leaves, refuses, or has older weights than were
@@ -48,7 +48,7 @@ class RemotePolicy : public DrawnPolicy {
   bool wait_for_answer();
   std::string fault(const Answer& answer, std::span<const mdp::Observation* const> observations, bool values) const;
   DrawnPolicy& own();
-  void say_once(bool& said, const std::string& text) const;
+  void log_once(bool& logged, const std::string& text) const;
 
   comm::Mailbox& mailbox_;
   int rank_;
@@ -64,7 +64,7 @@ class RemotePolicy : public DrawnPolicy {
   std::optional<Answer> answer_;         // to the last question
   bool silent_ = false;                  // the last question was not answered in time, nor any since
   bool left_ = false;
-  bool said_silent_ = false, said_back_ = false, said_refused_ = false;
+  bool logged_silent_ = false, logged_back_ = false, logged_refused_ = false;
   comm::InferenceCounts counts_;
 };
 

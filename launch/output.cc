@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -29,7 +30,11 @@ std::string now_utc() {
 }
 
 Json envelope(const std::string& kind, int exit_status) {
-  const int version = kind == "optimise" ? 2 : 1;  // a member that is removed or renamed makes a new one
+  // A member that is removed or renamed makes a new one.
+  static const std::map<std::string, int> kVersions = {
+      {"bench-kernels", 2}, {"bench-scale", 2}, {"evaluate", 2}, {"inspect", 2}, {"optimise", 3}};
+  const auto known = kVersions.find(kind);
+  const int version = known == kVersions.end() ? 1 : known->second;
   return {{"schema", fmt::format("rlgo.{}/{}", kind, version)},
           {"rlgo", {{"version", kVersion}, {"revision", kRevision}}},
           {"ended_utc", now_utc()},
@@ -66,7 +71,7 @@ LogOptions Output::log(LogLevel usual) const {
 
 StatusLine Output::status_line() const { return {!quiet(), ::isatty(STDERR_FILENO) == 1}; }
 
-void Output::say(const std::string& text) const {
+void Output::print(const std::string& text) const {
   std::FILE* out = options_.json == "-" ? stderr : stdout;
   std::fputs(text.c_str(), out);
   std::fflush(out);

@@ -36,7 +36,7 @@ class Output {
   // Progress: in place on a terminal, a line every ten seconds elsewhere, none where quiet.
   StatusLine status_line() const;
   // Prints a result as it is.
-  void say(const std::string& text) const;
+  void print(const std::string& text) const;
   // Writes the document of a command where --json asks for it: `body` behind the members that all documents have
   // (docs/json.md). `kind`: "optimise". Throws Error where the file cannot be written.
   void document(const std::string& kind, int exit_status, const Options& options, Json body) const;

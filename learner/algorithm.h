@@ -35,7 +35,7 @@ struct EpochPlan {
 // Where in the run an update stands.
 struct UpdateContext {
   int64_t version = 0;  // of the weights before the update; trajectories that carry it were made with these weights
-  double progress = 0;  // share of the run done, by epochs or by time, [0, 1)
+  double progress = 0;  // fraction of the run done, by epochs or by time, [0, 1)
   std::function<void()> between = [] {};  // to be called often (between episodes and between minibatches): messages are
                                           // answered there
 };
@@ -43,7 +43,7 @@ struct UpdateContext {
 class Algorithm {  // what learns, behind the loop
  public:
   virtual ~Algorithm() = default;
-  // Told before each epoch, then weights() is read. `progress` is the share of the run done, by epochs or by time;
+  // Told before each epoch, then weights() is read. `progress` is the fraction of the run done, by epochs or by time;
   // `steps` the configured steps per epoch.
   virtual EpochPlan plan(int64_t /*epoch*/, double /*progress*/, int64_t steps) { return {steps, 0}; }
   // The policy's weights as actors::Policy::load takes them.

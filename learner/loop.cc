@@ -28,7 +28,7 @@ std::string name(StopReason reason) {
 
 namespace {
 
-int64_t share_of(int64_t steps, int actors) { return (steps + actors - 1) / std::max(actors, 1); }
+int64_t part_of(int64_t steps, int actors) { return (steps + actors - 1) / std::max(actors, 1); }
 
 // The report's facts about the trajectories that are learned from.
 void describe(const std::vector<Episode>& episodes, const std::vector<int64_t>& lags, EpochReport* report) {
@@ -155,7 +155,7 @@ void Loop::train() {
   // What arrives meanwhile is kept in a fresh buffer.
   report_.update = algorithm_.update(std::exchange(buffer_, {}), {state_.version, progress(), [this] { service(); }});
   report_.update_s = watch.seconds();
-  for (const auto& note : report_.update.notes) say(note);
+  for (const auto& note : report_.update.notes) log_line(note);
   state_.version += 1;
   state_.epoch += 1;
   begin_version();
@@ -165,7 +165,7 @@ void Loop::train() {
   report_.inference = registry_.inference_counts();
   report_.epoch_s = epoch_watch_.seconds();
   epoch_watch_.restart();
-  report_.waiting_share = report_.epoch_s > 0 ? std::min(report_.collect_s / report_.epoch_s, 1.0) : 0;
+  report_.waiting_fraction = report_.epoch_s > 0 ? std::min(report_.collect_s / report_.epoch_s, 1.0) : 0;
   report_.steps_per_s = report_.epoch_s > 0 ? static_cast<double>(received_steps_) / report_.epoch_s : 0;
   const auto& counters = mailbox_.counters();
   report_.bytes_in = counters.in.bytes - std::exchange(bytes_in_before_, counters.in.bytes);
@@ -204,7 +204,7 @@ void Loop::begin_version() {
   weights_ = algorithm_.weights();
   if (hooks_.starts) starts_ = hooks_.starts();
   const int64_t ahead = options_.turn || options_.reproducible ? 0 : options_.max_lag;
-  share_steps_ = quota_steps_ = share_of(plan_.real_steps * (1 + ahead), registry_.hoped_for());
+  part_steps_ = quota_steps_ = part_of(plan_.real_steps * (1 + ahead), registry_.hoped_for());
   publish(registry_.living());
 }
 
@@ -222,12 +222,12 @@ void Loop::publish(std::span<const int> ranks) {
   send(registry_.real_ones(all), quota_steps_);
   send(registry_.inference_ranks(all), 0);
   const auto dreamers = registry_.dreamers(all);
-  send(dreamers, share_of(plan_.dream_steps, static_cast<int>(registry_.dreamers(registry_.living()).size())));
+  send(dreamers, part_of(plan_.dream_steps, static_cast<int>(registry_.dreamers(registry_.living()).size())));
 }
 
 // All living actors wait, but there is not enough data: an actor died, or episodes were lost or too old.
 void Loop::grant_more() {
-  quota_steps_ += share_steps_;
+  quota_steps_ += part_steps_;
   comm::Quota message;
   message.version = state_.version;
   message.quota_steps = quota_steps_;
@@ -282,7 +282,7 @@ void Loop::stop() {
     }
   }
   for (int rank : registry_.living())
-    say(fmt::format("actor {} did not send goodbye within {} s", rank, options_.drain_s));
+    log_line(fmt::format("actor {} did not send goodbye within {} s", rank, options_.drain_s));
   mailbox_.flush(2);
 }
 

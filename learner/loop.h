@@ -42,7 +42,7 @@ struct EpochReport {
   double length_mean = 0;
   double cost_mean_us = 0, cost_best_us = 0;  // lowest cost within each episode
   double collect_s = 0, update_s = 0, epoch_s = 0;
-  double waiting_share = 0;              // of the epoch's time, spent without data to learn from
+  double waiting_fraction = 0;           // of the epoch's time, spent without data to learn from
   double steps_per_s = 0;                // received, over the epoch
   int actors = 0;                        // alive
   uint64_t bytes_in = 0, bytes_out = 0;  // in this epoch
@@ -61,15 +61,15 @@ struct LoopHooks {
   std::function<void(const Episode&, bool passed_on)> on_trajectory;
   std::function<void(const comm::ErrorReport&)> on_lost;  // an episode that ended by an exception
   std::function<void(const EpochReport&, const LoopState&)> on_epoch;
-  std::function<std::string()> starts;          // goes with the weights: comm::Weights::starts
-  std::function<void()> service;                // often, also between minibatches
-  std::function<void(const std::string&)> say;  // a line for the log: actors that come, go, are lost
+  std::function<std::string()> starts;               // goes with the weights: comm::Weights::starts
+  std::function<void()> service;                     // often, also between minibatches
+  std::function<void(const std::string&)> log_line;  // a line for the log: actors that come, go, are lost
 };
 
 struct LoopResult {
   StopReason reason = StopReason::epochs;
   LoopState state;
-  bool all_said_goodbye = false;  // every actor that was alive
+  bool all_sent_goodbye = false;  // every actor that was alive
   bool any_lost = false;          // an actor that was lost has not come back
 };
 
@@ -81,7 +81,7 @@ class Malformed : public Error {
 
 // Ranks `learners` .. size-1 of the mailbox are the actors; the learners but rank 0 are the algorithm's affair
 // (distributed/followers.h). Everything is sent point to point, nothing blocks, so a dead actor costs its share only.
-// How far actors may run ahead: each published version permits each actor its share of (1 + max_lag) times
+// How far actors may run ahead: each published version permits each actor its part of (1 + max_lag) times
 // steps_per_epoch; all that has arrived is learned from at once, so that lag stays small.
 class Loop {
  public:
@@ -105,7 +105,7 @@ class Loop {
   void tend_actors();
   void tend_aggregators();
   void route_around(int aggregator);
-  void say(const std::string& line) const;
+  void log_line(const std::string& line) const;
   // Waits for an epoch's data. False where the loop must end (reason_).
   bool collect();
   // Lets the algorithm work on one episode. False where there is none.
@@ -138,10 +138,10 @@ class Loop {
   bool stopping_ = false;
   std::string weights_, starts_;  // of the current version; not asked for during an update
   EpochPlan plan_;
-  int64_t share_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
-  std::vector<Episode> buffer_;                // not stale
-  size_t prepared_ = 0;                        // of these, from the first on, the algorithm was given
-  int64_t buffered_steps_ = 0;                 // of real environments
+  int64_t part_steps_ = 0, quota_steps_ = 0;  // of an actor on real environments
+  std::vector<Episode> buffer_;               // not stale
+  size_t prepared_ = 0;                       // of these, from the first on, the algorithm was given
+  int64_t buffered_steps_ = 0;                // of real environments
   int64_t buffered_dream_steps_ = 0;
   std::vector<int> malformed_;  // [ranks] messages in a row that could not be read
   EpochReport report_;

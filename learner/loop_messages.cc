@@ -41,8 +41,8 @@ void Loop::tend_actors() {
     const auto longer_s = [this](int rank) { return routes_.via(rank) != 0 ? 3 * options_.heartbeat_s : 0; };
     for (int rank : registry_.lose_silent(options_.actor_timeout_s, longer_s)) {
       mailbox_.forget(rank);
-      say(fmt::format("actor {} is lost: nothing was heard from it for {:.2g} s; {} actors remain", rank,
-                      registry_.actor(rank).since_heard.seconds(), registry_.living().size()));
+      log_line(fmt::format("actor {} is lost: nothing was heard from it for {:.2g} s; {} actors remain", rank,
+                           registry_.actor(rank).since_heard.seconds(), registry_.living().size()));
     }
   }
   if (since_beat_.seconds() < options_.heartbeat_s) return;
@@ -64,8 +64,8 @@ void Loop::tend_aggregators() {
 void Loop::route_around(int aggregator) {
   if (routes_.via(aggregator) != aggregator) return;
   const auto behind = routes_.close(aggregator);
-  say(fmt::format("actor {} passes on no more what {} others send: they send it themselves", aggregator,
-                  behind.size()));
+  log_line(fmt::format("actor {} passes on no more what {} others send: they send it themselves", aggregator,
+                       behind.size()));
   for (int rank : behind) {
     mailbox_.remember(rank);
     registry_.excuse(rank);
@@ -93,7 +93,8 @@ void Loop::read(const comm::Incoming& message, bool passed_on) {
 // another build, or no sound environment.
 void Loop::drop_malformed(const comm::Incoming& message, const std::string& why) {
   const bool episode = message.tag == Tag::trajectory;
-  say(fmt::format("actor {} sent a {} that is none; it is dropped: {}", message.source, comm::name(message.tag), why));
+  log_line(
+      fmt::format("actor {} sent a {} that is none; it is dropped: {}", message.source, comm::name(message.tag), why));
   state_.lost += episode ? 1 : 0;
   report_.lost += episode ? 1 : 0;
   constexpr int kMostInARow = 20;
@@ -144,7 +145,7 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
           "actor {} sees other observations than the learner expects: do all ranks have the same graph, rules and "
           "options?",
           rank);
-    registry_.said_hello(rank, hello);
+    registry_.sent_hello(rank, hello);
   }
   using State = ActorRegistry::State;
   if (const State before = registry_.heard(rank); before == State::expected || before == State::lost) {
@@ -160,7 +161,7 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
       publish(one);
     }
     // Its first message may be a hello: it was stopped before it sent one, or goes another way now.
-    if (before == State::lost) say(fmt::format("actor {} is back", rank));
+    if (before == State::lost) log_line(fmt::format("actor {} is back", rank));
   }
   if (message.tag == Tag::trajectory) {
     read_trajectory(message, passed_on);
@@ -169,9 +170,9 @@ void Loop::read_from_actor(const comm::Incoming& message, bool passed_on) {
   } else if (message.tag == Tag::heartbeat || message.tag == Tag::goodbye) {
     registry_.beat(rank, decoded_or_malformed(message, comm::decode<comm::Heartbeat>));
     if (message.tag == Tag::heartbeat) return;
-    registry_.said_goodbye(rank);
+    registry_.sent_goodbye(rank);
     if (!stopping_) {
-      say(fmt::format("actor {} left", rank));
+      log_line(fmt::format("actor {} left", rank));
       route_around(rank);
     }
   } else if (const auto handler = handlers_.find(message.tag); handler != handlers_.end()) {
@@ -212,12 +213,12 @@ void Loop::read_error(const comm::Incoming& message) {
   next_episode = std::max(next_episode, report.episode + 1);
   state_.lost += 1;
   report_.lost += 1;
-  say(fmt::format("actor {} lost episode {}: {}", message.source, report.episode, report.what));
+  log_line(fmt::format("actor {} lost episode {}: {}", message.source, report.episode, report.what));
   if (hooks_.on_lost) hooks_.on_lost(report);
 }
 
-void Loop::say(const std::string& line) const {
-  if (hooks_.say) hooks_.say(line);
+void Loop::log_line(const std::string& line) const {
+  if (hooks_.log_line) hooks_.log_line(line);
 }
 
 }  // namespace rlgo::learner

@@ -70,6 +70,9 @@ void MetricsFile::load() {
   bool torn = !lines.back().empty();  // no line end
   lines.pop_back();
   if (!lines.empty()) columns_ = parse_csv_line(lines[0]);
+  const auto old_name = std::find(columns_.begin(), columns_.end(), "waiting_share");  // old name: up to 0.2.0
+  const bool renamed = old_name != columns_.end();
+  if (renamed) *old_name = "waiting_fraction";
   for (size_t i = 1; i < lines.size(); ++i) {
     const size_t cells = parse_csv_line(lines[i]).size();
     if (cells == columns_.size()) {
@@ -80,7 +83,7 @@ void MetricsFile::load() {
       fail("{}: line {} has {} cells, the header has {}", path_.string(), i + 1, cells, columns_.size());
     }
   }
-  if (torn) {
+  if (torn || renamed) {
     rewrite();
   } else {
     out_.open(path_, std::ios::binary | std::ios::app);

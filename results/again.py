@@ -29,7 +29,7 @@ from aa import beside_a_busy_core
 from rlgo_results.recorded import rows_in
 from rlgo_results.where import machine, revision
 
-COLUMNS = ["model", "threads", "load", "status", "said", "said_low", "said_high", "process", "ratio", "seconds", "note", "commit", "machine"]
+COLUMNS = ["model", "threads", "load", "status", "reported", "reported_low", "reported_high", "process", "ratio", "seconds", "note", "commit", "machine"]
 LOADS = 3
 ALLOWED = 0.01
 
@@ -61,7 +61,7 @@ def rows_of(name, source, folder, args):
     base = {"model": name, "threads": args.threads, "load": args.load, "status": status, "seconds": round(time.perf_counter() - begin, 1)} | args.where
     if status != 0:
         return [base | {"note": "nothing found" if status == 3 else "failed"}]
-    base |= {"said": round(document["ratio"], 4), "said_low": round(document["ratio_low"], 4), "said_high": round(document["ratio_high"], 4)}
+    base |= {"reported": round(document["ratio"], 4), "reported_low": round(document["ratio_low"], 4), "reported_high": round(document["ratio_high"], 4)}
     feeds = peers._models.feeds(onnx.load(source), pathlib.Path(source).stem)
     rows = []
     for process in range(args.processes):
@@ -75,7 +75,7 @@ def reported(rows):
     """What a file says, in one line, and whether that is allowed."""
     raced = [r for r in rows if r["ratio"]]
     above = sum(float(r["ratio"]) > 1 for r in raced)
-    outside = sum(not float(r["said_low"]) <= float(r["ratio"]) <= float(r["said_high"]) for r in raced)
+    outside = sum(not float(r["reported_low"]) <= float(r["ratio"]) <= float(r["reported_high"]) for r in raced)
     return (f"{len({r['model'] for r in rows})} models, {len({r['model'] for r in raced})} of status 0 raced in {len(raced)} processes: "
             f"{above} above 1.0, {outside} outside the interval that was printed"), above <= ALLOWED * len(raced)  # fmt: skip
 
@@ -113,7 +113,7 @@ def main():
                 if is_new:
                     writer.writeheader()
                 writer.writerows(rows)
-            print(f"{name}: " + (f"{rows[0]['said']} said, raced {sorted(r['ratio'] for r in rows)}" if "ratio" in rows[0] else rows[0]["note"]), flush=True)
+            print(f"{name}: " + (f"{rows[0]['reported']} reported, raced {sorted(r['ratio'] for r in rows)}" if "ratio" in rows[0] else rows[0]["note"]), flush=True)
     line, allowed = reported(rows_in(args.out))
     print(line)
     return 75 if left else 0 if allowed else 1

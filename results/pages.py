@@ -161,7 +161,7 @@ def processes(data):
     for threads, load in sorted({*same, *again}):
         itself, raced = same.get((threads, load), []), [r for r in again.get((threads, load), []) if r["ratio"]]
         above = sum(float(r["ratio"]) > 1 for r in raced)
-        slower, faster = (sum(sign * (float(r["ratio"]) - float(r[end])) > 0 for r in raced) for sign, end in ((1, "said_high"), (-1, "said_low")))
+        slower, faster = (sum(sign * (float(r["ratio"]) - float(r[end])) > 0 for r in raced) for sign, end in ((1, "reported_high"), (-1, "reported_low")))
         lines.append(f"| {threads}, {load} | {len(itself)} | {sum(r['called'] == 'faster' for r in itself)} | {len({r['model'] for r in raced})} | {above} of {len(raced)} | {slower}, {faster} of {len(raced)} |")
     return [*lines, "", f"Lower is better: at most 1 % of models called faster by mistake, of processes above 1.0, and of processes beyond each end of the interval are allowed. rlgo {revisions_of([*data.rows('aa.csv'), *data.rows('again.csv')])}; `results/aa.py`, `results/again.py`."]
 

@@ -136,8 +136,8 @@ def same_model(one, other):
     return plain[0] == plain[1]
 
 
-def quantile(values, share):
-    return float(np.quantile(np.asarray(values), share))
+def quantile(values, fraction):
+    return float(np.quantile(np.asarray(values), fraction))
 
 
 def samples_of(variants, feeds, threads, blocks, race_s, seed):

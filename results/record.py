@@ -25,6 +25,7 @@ import sys
 import threading
 import time
 
+from rlgo_results.columns import renamed
 from rlgo_results.where import revision
 from stages import GRAPHS, RESULTS, ROOT, STAGES, python, script, window_table
 
@@ -198,7 +199,7 @@ def speed_table(source, target):
                                  document["rlgo"]["revision"]])  # fmt: skip
 
 
-SWAPS = ["form", "graph", "seed", "prefix", "true", "steps", "return_percent", "gap_deviation_percent", "illegal_share", "counts_wrong_share", "latent_distance", "before_percent",
+SWAPS = ["form", "graph", "seed", "prefix", "true", "steps", "return_percent", "gap_deviation_percent", "illegal_fraction", "counts_wrong_fraction", "latent_distance", "before_percent",
          "starts", "revision"]  # fmt: skip
 
 
@@ -210,10 +211,10 @@ def swap_table(documents, target):
         check, (form, graph, seed) = document["swaps"], path.parent.name.split("-")
         of = {"form": form, "graph": graph, "seed": seed.removeprefix("s"), "prefix": check["prefix"], "starts": check["starts"], "before_percent": f"{check['before_percent']:.5g}",
               "revision": document["rlgo"]["revision"]}  # fmt: skip
-        for swap in [*check["swaps"], {"true": "random play", "horizons": check["random"]}]:
-            shares = {name: f"{swap[name]:.5g}" for name in ("illegal_share", "counts_wrong_share", "latent_distance") if name in swap}
+        for swap in [*map(renamed, check["swaps"]), {"true": "random play", "horizons": check["random"]}]:
+            fractions = {name: f"{swap[name]:.5g}" for name in ("illegal_fraction", "counts_wrong_fraction", "latent_distance") if name in swap}
             for at in swap["horizons"]:
-                rows.append(of | shares | {"true": swap["true"], "steps": at["steps"]} | {name: f"{at[name]:.5g}" for name in ("return_percent", "gap_deviation_percent")})
+                rows.append(of | fractions | {"true": swap["true"], "steps": at["steps"]} | {name: f"{at[name]:.5g}" for name in ("return_percent", "gap_deviation_percent")})
     if rows:
         with open(target, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, SWAPS, restval="", lineterminator="\n")

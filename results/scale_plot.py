@@ -11,6 +11,7 @@ import sys
 
 import pandas as pd
 
+from rlgo_results.columns import RENAMED
 from rlgo_results.plot import legend, markdown, new_figure, save
 
 
@@ -35,7 +36,7 @@ def draw(frames, out):
         axis = axis_of(axes, 1, column, "rate(N) / (N rate(first))", "share")
         axis.plot(n, frame["efficiency"], "o-", label="run")
         axis.plot(n, frame["cores_allow"] / frame["cores_allow"].iloc[0], "--", label="cores allow: min(N, cores) / N")
-        axis.plot(n, frame["waiting_share"], "s:", label="learner's waiting share")
+        axis.plot(n, frame["waiting_fraction"], "s:", label="learner's waiting fraction")
         axis.set_ylim(0, 1.1)
         legend(axis)
         axis = axis_of(axes, 2, column, "bytes a step", "bytes")
@@ -59,7 +60,7 @@ def draw(frames, out):
 
 
 def table(frame):
-    percent = ["of_env", "of_loop", "of_loop_by_cpu", "actor_sleeps", "efficiency", "cores_allow", "waiting_share", "idle_cpu"]
+    percent = ["of_env", "of_loop", "of_loop_by_cpu", "actor_sleeps", "efficiency", "cores_allow", "waiting_fraction", "idle_cpu"]
     shown = frame[[c for c in ["actors", "learners", "env_per_s", "loop_per_s", "steps_per_s", *percent[:-1], "update_us", "lag_mean", "message_bytes",
                                "store_bytes", "actor_resident_mib", "actor_private_mib", "idle_cpu"] if c in frame]].copy()  # fmt: skip
     for column in percent:
@@ -75,7 +76,7 @@ def main(arguments=None):
     parser.add_argument("--table", action="store_true", help="print the numbers as Markdown")
     options = parser.parse_args(arguments)
     try:
-        frames = [pd.read_csv(path) for path in options.csv]
+        frames = [pd.read_csv(path).rename(columns=RENAMED) for path in options.csv]
         draw(frames, options.out)
         if options.table:
             print("\n\n".join(table(frame) for frame in frames))

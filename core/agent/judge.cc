@@ -78,11 +78,11 @@ void Judge::gather(const RowValues& rows, const Locations& locations) {
     float* of_location = at_location_.data() + l * width;
     if (pointer) std::copy_n(root + 2 * width, width, of_location);
     const int32_t end = locations.rest_end.empty() ? 0 : locations.rest_end[l];
-    const float share = 1.0f / static_cast<float>(std::max(1, end - begin));
+    const float fraction = 1.0f / static_cast<float>(std::max(1, end - begin));
     for (int32_t k = begin; k < end; ++k) {
       const float* other = rows.heads(locations.rest[static_cast<size_t>(k)]);
-      kernels::add_times(of_rule, other + width, share, w);
-      if (pointer) kernels::add_times(of_location, other + 3 * width, share, w);
+      kernels::add_times(of_rule, other + width, fraction, w);
+      if (pointer) kernels::add_times(of_location, other + 3 * width, fraction, w);
     }
     begin = end;
   }

@@ -28,11 +28,9 @@ void OptionSink::number(const std::string& key, double& variable, double low, do
                                               : fmt::format("{}{}, {}]", open_low ? "(" : "[", low, high);
   add({key, help, bounds, false, false,
        [&variable, low, high, open_low, bounds](const std::string& text) {
-         const auto value = parse_double(text);
-         if (!value || !std::isfinite(*value)) fail("'{}' is not a number", text);
-         if (*value < low || *value > high || (open_low && *value == low))
-           fail("{} is out of bounds ({})", *value, bounds);
-         variable = *value;
+         const double value = finite_number(text);
+         if (value < low || value > high || (open_low && value == low)) fail("{} is out of bounds ({})", value, bounds);
+         variable = value;
        },
        [&variable] { return fmt::format("{}", variable); }});
 }

@@ -66,6 +66,12 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 std::optional<int64_t> parse_int(std::string_view text) { return parse_number<int64_t>(text); }
 std::optional<double> parse_double(std::string_view text) { return parse_number<double>(text); }
 
+double finite_number(std::string_view text) {
+  const auto value = parse_double(text);
+  if (!value || !std::isfinite(*value)) fail("'{}' is not a number", text);
+  return *value;
+}
+
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known) {
   const std::string* best = nullptr;
   size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;

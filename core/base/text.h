@@ -18,6 +18,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 // Whole-string parses: nothing where any character is left over or the value is out of range.
 std::optional<int64_t> parse_int(std::string_view text);
 std::optional<double> parse_double(std::string_view text);
+// The same, finite. Throws Error where it is not.
+double finite_number(std::string_view text);
 // The known word nearest to `word` by edit distance, when near enough to be a likely typo (at most a third of its
 // length, at least 1).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);

@@ -26,7 +26,7 @@ namespace {
 
 using report::Json;
 using Trees = std::shared_ptr<const cost::BoostedTrees>;
-using Say = std::function<void(const std::string&)>;
+using Print = std::function<void(const std::string&)>;
 
 constexpr int64_t kGraphsAtOnce = 40;  // few: all their groups are timed, not the most expensive ones alone
 constexpr double kLeastUs = 0.05;      // next to an empty model nothing is seen of what takes less
@@ -83,7 +83,7 @@ std::vector<std::string> graphs_of(const CalibrateOptions& options) {
 }
 
 Timed time_all(const CalibrateOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-               const Say& say) {
+               const Print& print) {
   Timed out;
   if (!options.groups.empty()) {
     keep_sound(read_groups(options.groups, runtime), out);
@@ -104,8 +104,8 @@ Timed time_all(const CalibrateOptions& options, cost::Runtime& runtime, const st
     for (const auto& [reason, count] : times.lost) out.lost[reason] += count;
     const size_t before = out.groups.size();
     keep_sound(std::move(times.groups), out);
-    say(fmt::format("{}: {} timed in {:.1f} s\n", graphs[k], counted(out.groups.size() - before, "group"),
-                    watch.seconds()));
+    print(fmt::format("{}: {} timed in {:.1f} s\n", graphs[k], counted(out.groups.size() - before, "group"),
+                      watch.seconds()));
   }
   return out;
 }
@@ -134,9 +134,9 @@ void check_enough(const Timed& timed) {
 // The median factor between prices and times: of each model's groups as far as one factor for all of them goes, as only
 // proportions count.
 double median_factor(const std::vector<GroupTime>& groups, const std::vector<double>& targets,
-                     const std::vector<double>& said) {
+                     const std::vector<double>& predicted) {
   std::map<std::string, std::vector<double>> off;
-  for (size_t i = 0; i < groups.size(); ++i) off[groups[i].model].push_back(said[i] - targets[i]);
+  for (size_t i = 0; i < groups.size(); ++i) off[groups[i].model].push_back(predicted[i] - targets[i]);
   std::vector<double> errors;
   for (const auto& [model, of_model] : off) {
     const double middle = median(of_model);
@@ -145,7 +145,7 @@ double median_factor(const std::vector<GroupTime>& groups, const std::vector<dou
   return std::exp(median(errors));
 }
 
-std::vector<double> said_by(const std::function<double(const GroupTime&)>& price, const Timed& timed) {
+std::vector<double> predicted_by(const std::function<double(const GroupTime&)>& price, const Timed& timed) {
   std::vector<double> out;
   for (const auto& group : timed.groups) out.push_back(price(group));
   return out;
@@ -171,19 +171,19 @@ double left_out_factor(const Timed& timed, const std::vector<double>& base, uint
                        const std::function<bool()>& should_stop) {
   std::map<std::string, size_t> fold;
   for (const auto& group : timed.groups) fold.emplace(group.model, fold.size() % kFolds);
-  std::vector<double> said = base;
+  std::vector<double> predicted = base;
   for (size_t k = 0; k < std::min(kFolds, fold.size()); ++k) {
     if (should_stop()) fail("stopped by a signal; nothing was written");
     const auto is_out = [&](size_t i) { return fold.at(timed.groups[i].model) == k; };
     const auto is_in = [&](size_t i) { return !is_out(i); };
     size_t fitted_to = 0;
-    for (size_t i = 0; i < said.size(); ++i) fitted_to += is_in(i);
+    for (size_t i = 0; i < predicted.size(); ++i) fitted_to += is_in(i);
     if (fitted_to < kFewest / 2) continue;  // nothing to learn from
     const cost::BoostedTrees trees(text_of(fit(timed, base, seed, is_in)), "fold");
-    for (size_t i = 0; i < said.size(); ++i)
-      if (is_out(i)) said[i] += trees(timed.groups[i].features);
+    for (size_t i = 0; i < predicted.size(); ++i)
+      if (is_out(i)) predicted[i] += trees(timed.groups[i].features);
   }
-  return median_factor(timed.groups, timed.targets, said);
+  return median_factor(timed.groups, timed.targets, predicted);
 }
 
 std::vector<Base> shipped(const std::string& runtime) {
@@ -196,7 +196,7 @@ std::vector<Base> shipped(const std::string& runtime) {
 std::vector<Base> bases_of(std::vector<Base> shipped, const Timed& timed) {
   std::vector<Base> out(1);
   std::ranges::move(shipped, std::back_inserter(out));
-  for (auto& base : out) base.before = median_factor(timed.groups, timed.targets, said_by(base, timed));
+  for (auto& base : out) base.before = median_factor(timed.groups, timed.targets, predicted_by(base, timed));
   std::sort(out.begin() + 1, out.end(), [](const Base& a, const Base& b) { return a.before < b.before; });
   out.resize(std::min<size_t>(out.size(), 2));
   return out;
@@ -212,7 +212,7 @@ double factor_today(const std::vector<Base>& shipped, const std::string& device,
     for (const size_t k : like) sum += shipped[k](group);
     return like.empty() ? 0.0 : sum / static_cast<double>(like.size());
   };
-  return median_factor(timed.groups, timed.targets, said_by(price, timed));
+  return median_factor(timed.groups, timed.targets, predicted_by(price, timed));
 }
 
 // The file that core/cost/boosted_trees.h reads: the base's trees as they are, then those that were fitted.
@@ -227,7 +227,7 @@ std::string file_text(const Base& base, const Timed& timed, uint64_t seed, const
     }
   }
   const auto fitted = fit(
-      timed, said_by(base, timed), seed, [](size_t) { return true; }, std::move(known));
+      timed, predicted_by(base, timed), seed, [](size_t) { return true; }, std::move(known));
   trees += join(fitted.lines, "\n") + "\n";
   const auto one_line = cost::on_one_line(origin);
   return fmt::format(
@@ -252,7 +252,7 @@ void declare(OptionSink& o, CalibrateOptions& options) {
 }
 
 Json calibrate(const CalibrateOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-               const Say& say) {
+               const Print& print) {
   const auto costs = runtime.measure();
   const cost::TableOrigin origin = costs.table->origin();
   std::filesystem::path out = options.out;
@@ -263,7 +263,7 @@ Json calibrate(const CalibrateOptions& options, cost::Runtime& runtime, const st
   }
   check_destination(out);
   const Stopwatch watch;
-  const Timed timed = time_all(options, runtime, should_stop, say);
+  const Timed timed = time_all(options, runtime, should_stop, print);
   const double timing_s = watch.seconds();
   check_enough(timed);
   const std::string name = runtime.name().substr(0, runtime.name().find(' '));
@@ -272,18 +272,18 @@ Json calibrate(const CalibrateOptions& options, cost::Runtime& runtime, const st
   Json tried = Json::array();
   std::vector<Base> bases = bases_of(own.empty() ? shipped(kOtherRuntime) : std::move(own), timed);
   for (auto& base : bases) {
-    base.after = left_out_factor(timed, said_by(base, timed), options.seed, should_stop);
+    base.after = left_out_factor(timed, predicted_by(base, timed), options.seed, should_stop);
     tried.push_back({{"base", base.name()}, {"before", base.before}, {"after", base.after}});
   }
   const Base best = *std::ranges::min_element(bases, {}, &Base::after);
   const bool kept = best.after < today;
   if (kept) atomic_write(out, file_text(best, timed, options.seed, origin, today));
   const std::string lost = lost_text(timed);
-  say(fmt::format("{} timed{}\n", counted(timed.groups.size(), "group"), lost.empty() ? "" : "; " + lost));
-  say(fmt::format(
+  print(fmt::format("{} timed{}\n", counted(timed.groups.size(), "group"), lost.empty() ? "" : "; " + lost));
+  print(fmt::format(
       "prices of graphs left out are off by a factor of {:.3f} in the median ({:.3f} without), on top of {}\n",
       best.after, today, best.trees ? best.name() + "'s prices" : "the formula"));
-  say(kept ? fmt::format("written: {}\n", out.string()) : "no nearer than without: nothing is written\n");
+  print(kept ? fmt::format("written: {}\n", out.string()) : "no nearer than without: nothing is written\n");
   return {{"groups", timed.groups.size()},
           {"lost", timed.lost},
           {"noisy", timed.noisy},

@@ -29,6 +29,6 @@ void declare(OptionSink& sink, CalibrateOptions& options);
 // are nearer to the times than what rlgo uses without it; else nothing. Members of "rlgo.calibrate/1". Throws Error
 // where the file cannot be written (before anything is timed), and where too few groups were timed soundly.
 report::Json calibrate(const CalibrateOptions& options, cost::Runtime& runtime,
-                       const std::function<bool()>& should_stop, const std::function<void(const std::string&)>& say);
+                       const std::function<bool()>& should_stop, const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::calibrate

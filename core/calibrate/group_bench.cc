@@ -26,7 +26,7 @@ void declare(OptionSink& o, GroupBenchOptions& options) {
 }
 
 Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-                  const std::function<void(const std::string&)>& say) {
+                  const std::function<void(const std::string&)>& print) {
   if (options.graphs.empty()) fail_usage("bench groups: --graphs names the models whose groups are timed");
   check_destination(options.out);
   std::string text = groups_header(runtime);
@@ -38,11 +38,11 @@ Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime, cons
         "bench groups", name, {.rules = rules, .seconds = options.seconds, .seed = options.seed}, runtime, should_stop);
     for (const auto& group : times.groups) text += to_line(group);
     const size_t timed = times.groups.size();
-    say(fmt::format("{}: {} timed in {:.1f} s\n", name, counted(timed, "group"), watch.seconds()));
+    print(fmt::format("{}: {} timed in {:.1f} s\n", name, counted(timed, "group"), watch.seconds()));
     rows.push_back({{"graph", name}, {"groups", timed}, {"seconds", watch.seconds()}});
   }
   atomic_write(options.out, text);
-  say(fmt::format("written: {}\n", options.out));
+  print(fmt::format("written: {}\n", options.out));
   return {{"graphs", std::move(rows)}, {"out", options.out}};
 }
 

@@ -26,6 +26,7 @@ void declare(OptionSink& sink, GroupBenchOptions& options);
 // (measure/group_features.h), separated by tabs, below "# KEY VALUE" lines. Members of "rlgo.bench-groups/1". Throws
 // Error where a graph cannot be read, the runtime has no groups, or the file cannot be written.
 report::Json bench_groups(const GroupBenchOptions& options, cost::Runtime& runtime,
-                          const std::function<bool()>& should_stop, const std::function<void(const std::string&)>& say);
+                          const std::function<bool()>& should_stop,
+                          const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::calibrate

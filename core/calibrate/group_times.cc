@@ -1,6 +1,5 @@
 #include "core/calibrate/group_times.h"
 
-#include <cmath>
 #include <memory>
 
 #include "core/base/error.h"
@@ -19,21 +18,15 @@ constexpr int kWalkLength = 40;
 constexpr int kIdleRounds = 4;  // rounds in a row without a new group, after which a graph has no more
 constexpr size_t kColumns = 3;  // of a file, before the features
 
-double number(const std::string& text) {
-  const auto value = parse_double(text);
-  if (!value || !std::isfinite(*value)) fail("'{}' is not a number", text);
-  return *value;
-}
-
 GroupTime read_line(const std::string& line) {
   const auto words = split(line, '\t');
   if (words.size() < kColumns) fail("is not 'model, us, spread_us, NAME=VALUE ...', separated by tabs");
-  GroupTime out{words[0], number(words[1]), number(words[2]), {}};
+  GroupTime out{words[0], finite_number(words[1]), finite_number(words[2]), {}};
   if (out.us < 0 || out.spread_us < 0) fail("a time below 0");
   for (size_t k = kColumns; k < words.size(); ++k) {
     const auto at = words[k].rfind('=');
     if (at == std::string::npos) fail("'{}' is not NAME=VALUE", words[k]);
-    out.features.emplace_back(words[k].substr(0, at), number(words[k].substr(at + 1)));
+    out.features.emplace_back(words[k].substr(0, at), finite_number(words[k].substr(at + 1)));
   }
   return out;
 }

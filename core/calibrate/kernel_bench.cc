@@ -31,7 +31,7 @@ using graph::Node;
 using graph::NodeId;
 using ops::Op;
 using report::Json;
-using Say = std::function<void(const std::string&)>;
+using Print = std::function<void(const std::string&)>;
 
 constexpr size_t kFirst = 4, kMost = 32;  // operators between two looks at the clock: more where they are quick
 constexpr double kQuickSeconds = 2;
@@ -63,7 +63,7 @@ double element_count(const Graph& graph, NodeId id) {
 struct Corpus {
   std::vector<Sample> samples;
   std::map<std::string, int64_t> opaque;
-  std::map<std::string, double> opaque_share;
+  std::map<std::string, double> opaque_fraction;
   int profiled = 0;
 };
 
@@ -76,7 +76,7 @@ void profile(const optimise::LoadedModel& model, const std::string& file, cost::
   runtime.set_input_shapes({});
   if (!kept.timed) return;
   ++out.profiled;
-  for (const auto& [type, kind] : kept.kinds) out.opaque_share[type] += kind.share;
+  for (const auto& [type, kind] : kept.kinds) out.opaque_fraction[type] += kind.fraction;
 }
 
 Corpus read_corpus(const std::vector<std::string>& graphs, cost::Runtime& runtime,
@@ -100,7 +100,7 @@ Corpus read_corpus(const std::vector<std::string>& graphs, cost::Runtime& runtim
       ++out.samples[at->second].in_models[m];
     }
   }
-  for (auto& [type, share] : out.opaque_share) share /= out.profiled;
+  for (auto& [type, fraction] : out.opaque_fraction) fraction /= out.profiled;
   return out;
 }
 
@@ -245,9 +245,9 @@ void heaviest_first(std::vector<Sample>& samples, size_t models, const MachineSp
   for (const Sample& one : samples)
     for (const auto& [m, count] : one.in_models) model_us[m] += count * us(one);
   std::ranges::stable_sort(samples, std::greater{}, [&](const Sample& one) {
-    double share = 0;
-    for (const auto& [m, count] : one.in_models) share += count * us(one) / model_us[m];
-    return share;
+    double fraction = 0;
+    for (const auto& [m, count] : one.in_models) fraction += count * us(one) / model_us[m];
+    return fraction;
   });
 }
 
@@ -263,22 +263,22 @@ std::vector<KernelTime> kernel_times(const std::vector<Sample>& samples, size_t 
     KernelTime time{one.op, one.signature, one.us, element_count(one.graph, one.id), work.bytes};
     time.flops = waited_flops(one);
     for (const auto& [m, count] : one.in_models)
-      time.share += count * one.us / model_us[m] / static_cast<double>(counted_models);
+      time.fraction += count * one.us / model_us[m] / static_cast<double>(counted_models);
     time.machine_us = speed.us(time.bytes, time.flops);
     out.push_back(std::move(time));
   }
-  std::ranges::sort(out, {}, [](const KernelTime& t) { return std::pair(-t.share, t.signature); });
+  std::ranges::sort(out, {}, [](const KernelTime& t) { return std::pair(-t.fraction, t.signature); });
   return out;
 }
 
 // A line of an operator that rlgo does not know has its type and its share alone.
 std::string csv_text(const std::vector<KernelTime>& times, const Corpus& corpus) {
-  std::string text = "operator,us,machine_us,elements,bytes,flops,share,kernel\n";
+  std::string text = "operator,us,machine_us,elements,bytes,flops,fraction,kernel\n";
   for (const auto& one : times)
     text += fmt::format("{},{},{:.4g},{},{},{},{:.6g},\"{}\"\n", one.op, one.us, one.machine_us, one.elements,
-                        one.bytes, one.flops, one.share, one.signature);
-  for (const auto& [type, share] : corpus.opaque_share)
-    text += fmt::format("{},,,,,,{:.6g},\"kept as it is\"\n", type, share);
+                        one.bytes, one.flops, one.fraction, one.signature);
+  for (const auto& [type, fraction] : corpus.opaque_fraction)
+    text += fmt::format("{},,,,,,{:.6g},\"kept as it is\"\n", type, fraction);
   return text;
 }
 
@@ -292,7 +292,7 @@ Json to_json(const std::vector<KernelTime>& times) {
                    {"elements", one.elements},
                    {"bytes", one.bytes},
                    {"flops", one.flops},
-                   {"share", one.share}});
+                   {"fraction", one.fraction}});
   }
   return out;
 }
@@ -303,8 +303,8 @@ std::string opaque_text(const Corpus& corpus) {
   cost::KeptOperators kept;
   kept.timed = corpus.profiled > 0;
   for (const auto& [type, count] : corpus.opaque) {
-    const auto share = corpus.opaque_share.find(type);
-    kept.kinds[type] = {static_cast<int>(count), share == corpus.opaque_share.end() ? 0.0 : share->second};
+    const auto fraction = corpus.opaque_fraction.find(type);
+    kept.kinds[type] = {static_cast<int>(count), fraction == corpus.opaque_fraction.end() ? 0.0 : fraction->second};
   }
   const std::string of = kept.timed ? fmt::format(" (of {}, whole)", counted(corpus.profiled, "model")) : "";
   return fmt::format("Not timed alone{}, since rlgo does not know them: {}.\n", of, cost::to_text(kept));
@@ -340,7 +340,7 @@ void declare(OptionSink& o, KernelBenchOptions& options) {
 }
 
 Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-                   const Say& say) {
+                   const Print& print) {
   for (const auto* file : {&options.csv, &options.page})
     if (!file->empty()) check_destination(*file);
   const auto graphs = corpus_names(options);
@@ -375,7 +375,7 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
   const Refused left_out = refused(corpus.samples, timer);
   text += to_text(left_out) + opaque_text(corpus);
   text += "\n" + operator_table(times) + "\n" + slow_table(times, options.slow);
-  say(text);
+  print(text);
   if (!options.csv.empty()) atomic_write(options.csv, csv_text(times, corpus));
   if (!options.page.empty()) atomic_write(options.page, text);
   return {{"reference", {{"gflops", speed.gflops}, {"least_us", speed.least_us}, {"spread", speed.spread}}},
@@ -384,7 +384,7 @@ Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime, co
           {"refused", left_out.operators},
           {"refused_because", left_out.reasons},
           {"opaque", corpus.opaque},
-          {"opaque_share", corpus.profiled > 0 ? Json(corpus.opaque_share) : Json()}};
+          {"opaque_fraction", corpus.profiled > 0 ? Json(corpus.opaque_fraction) : Json()}};
 }
 
 }  // namespace rlgo::calibrate

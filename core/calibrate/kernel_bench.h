@@ -31,7 +31,7 @@ struct KernelTime {
   double elements = 0;    // of its largest input or output, constants left out
   double bytes = 0;       // of inputs, constants and outputs
   double flops = 0;       // 0 where it does less than one multiplication an element
-  double share = 0;       // of the models' time, every model counted alike, in [0, 1]
+  double fraction = 0;    // of the models' time, every model counted alike, in [0, 1]
   double machine_us = 0;  // what the machine needs: see MachineSpeed
   double slowdown() const { return us / machine_us; }
 };
@@ -48,10 +48,10 @@ struct MachineSpeed {
 
 // Times what is different in the models, the heaviest first, until `seconds` have passed; states a table of operators,
 // one of single slow kernels (kernel_tables.h), and which operators the runtime does not run alone. Members of
-// "rlgo.bench-kernels/1". Throws UsageError for an operator that no model has, Error where a graph cannot be read, a
+// "rlgo.bench-kernels/2". Throws UsageError for an operator that no model has, Error where a graph cannot be read, a
 // file cannot be written, or the machine is too busy: the reference times spread by more than `spread`.
 report::Json bench_kernels(const KernelBenchOptions& options, cost::Runtime& runtime,
                            const std::function<bool()>& should_stop,
-                           const std::function<void(const std::string&)>& say);
+                           const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::calibrate

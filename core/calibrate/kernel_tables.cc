@@ -26,17 +26,17 @@ std::string operator_table(const std::vector<KernelTime>& times) {
   std::vector<Row> rows;
   for (const auto& [op, of] : by_op) {
     std::vector<double> slow, per_element, gflops;
-    double share = 0;
+    double fraction = 0;
     for (const KernelTime* one : of) {
       slow.push_back(one->slowdown());
       per_element.push_back(1e3 * one->us / one->elements);
       if (one->flops > 0) gflops.push_back(one->flops / one->us / 1e3);
-      share += one->share;
+      fraction += one->fraction;
     }
-    rows.push_back({median(slow),
-                    fmt::format("| {} | {} | {:.1f} % | {:.2f} | {} | {:.1f}, {:.1f} |\n", op, of.size(), 100 * share,
-                                median(per_element), gflops.empty() ? "" : fmt::format("{:.0f}", median(gflops)),
-                                median(slow), *std::ranges::max_element(slow))});
+    rows.push_back({median(slow), fmt::format("| {} | {} | {:.1f} % | {:.2f} | {} | {:.1f}, {:.1f} |\n", op, of.size(),
+                                              100 * fraction, median(per_element),
+                                              gflops.empty() ? "" : fmt::format("{:.0f}", median(gflops)), median(slow),
+                                              *std::ranges::max_element(slow))});
   }
   std::ranges::stable_sort(rows, std::greater{}, &Row::slowdown);
   std::string text =
@@ -50,19 +50,19 @@ std::string slow_table(const std::vector<KernelTime>& times, double slow) {
   std::vector<const KernelTime*> listed;
   for (const auto& one : times)
     if (one.slowdown() >= slow) listed.push_back(&one);
-  const auto lost = [](const KernelTime* t) { return t->share * (1 - 1 / t->slowdown()); };
+  const auto lost = [](const KernelTime* t) { return t->fraction * (1 - 1 / t->slowdown()); };
   std::ranges::stable_sort(listed, std::greater{}, lost);
-  const double share = std::accumulate(listed.begin(), listed.end(), 0.0,
-                                       [](double sum, const KernelTime* t) { return sum + t->share; });
+  const double fraction = std::accumulate(listed.begin(), listed.end(), 0.0,
+                                          [](double sum, const KernelTime* t) { return sum + t->fraction; });
   std::string text = fmt::format("{} at least {} times as long as the machine needs: {:.1f} % of the models' time.\n",
                                  listed.size() == 1 ? "1 kernel takes" : fmt::format("{} kernels take", listed.size()),
-                                 slow, 100 * share);
+                                 slow, 100 * fraction);
   if (listed.empty()) return text;
   if (listed.size() > kListed) listed.resize(kListed);
   text += "\n| kernel | us | the machine's own | fraction of time |\n|---|---|---|---|\n";
   for (const KernelTime* one : listed)
     text += fmt::format("| `{}` | {:.1f} | {:.1f} | {:.2f} % |\n", one->signature, one->us, one->machine_us,
-                        100 * one->share);
+                        100 * one->fraction);
   return text;
 }
 

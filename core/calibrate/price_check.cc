@@ -44,7 +44,7 @@ std::vector<Graph> random_variants(const Graph& graph, const std::shared_ptr<con
 
 Json check_prices(const std::string& name, const optimise::LoadedModel& model, const optimise::Prices& prices,
                   const std::shared_ptr<const rules::RuleSet>& rules, const PriceCheckOptions& options,
-                  const std::function<void(const std::string&)>& say) {
+                  const std::function<void(const std::string&)>& print) {
   const auto& runtime = prices.runtime;
   const Graph* original = &model.graph;
   const Stopwatch first;
@@ -69,7 +69,7 @@ Json check_prices(const std::string& name, const optimise::LoadedModel& model, c
     wholes.push_back(times.models[0].median_us * times.ratio[i]);
   }
   const double by_value = correlation(sums, wholes), by_rank = rank_correlation(sums, wholes);
-  say(fmt::format(
+  print(fmt::format(
       "{}: {} groups timed in {:.1f} s; sum {:.3f} ms, whole model {:.3f} ms, ratio {:.2f}; noise of whole runs {:.1f} "
       "%\n",
       name, groups, first_s, sums[0] / 1e3, wholes[0] / 1e3, sums[0] / wholes[0], 100 * times.noise));
@@ -79,9 +79,9 @@ Json check_prices(const std::string& name, const optimise::LoadedModel& model, c
                                    sums.size() - 1, by_value, by_rank);
     for (size_t i = 1; i < sums.size(); ++i)
       line += fmt::format(" {:.2f}/{:.2f}", sums[i] / sums[0], wholes[i] / wholes[0]);
-    say(line + "\n");
+    print(line + "\n");
   }
-  say(fmt::format("  {}\n", prices.groups->summary()));
+  print(fmt::format("  {}\n", prices.groups->summary()));
   return {{"graph", name},
           {"runtime", runtime->name()},
           {"device", runtime->device()},

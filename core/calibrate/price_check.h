@@ -24,6 +24,6 @@ struct PriceCheckOptions {
 // Throws Error where a whole model cannot be timed.
 report::Json check_prices(const std::string& name, const optimise::LoadedModel& model, const optimise::Prices& prices,
                           const std::shared_ptr<const rules::RuleSet>& rules, const PriceCheckOptions& options,
-                          const std::function<void(const std::string&)>& say);
+                          const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::calibrate

@@ -94,7 +94,7 @@ PriceScore score(std::span<const TimedSample> samples, const std::string& kind, 
 }
 
 Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-                   const std::function<void(const std::string&)>& say) {
+                   const std::function<void(const std::string&)>& print) {
   const AnalyticOptions start = cost::named_profile(options.start);
   if (!options.out.empty()) check_destination(options.out);
   const auto kinds = operator_samples(static_cast<int>(options.drawn), options.seed);
@@ -111,7 +111,7 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
          options.seconds, cost::profile_fields().size());
   }
   const cost::FittedProfile fitted = cost::fit_profile(fitted_to, start);
-  say(
+  print(
       fmt::format("{} on {}, {}: {} operators timed, a quarter of them held out\n{:<16} {:>9}   profile {:<8}  "
                   "fitted\n{:<16} {:>9}   "
                   "factor  rank      factor  rank\n",
@@ -124,11 +124,11 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
     const PriceScore before = score(samples, name, start);
     const PriceScore after = name.empty() ? all : score(samples, name, fitted.options);
     rows.push_back({{"kind", name.empty() ? "all" : name}, {"before", to_json(before)}, {"after", to_json(after)}});
-    say(fmt::format("{:<16} {:>9}   {:6.2f} {:5.2f}      {:6.2f} {:5.2f}\n", name.empty() ? "all" : name,
-                    after.operators, before.factor, before.rank, after.factor, after.rank));
+    print(fmt::format("{:<16} {:>9}   {:6.2f} {:5.2f}      {:6.2f} {:5.2f}\n", name.empty() ? "all" : name,
+                      after.operators, before.factor, before.rank, after.factor, after.rank));
   }
-  say("factor: of a price to its time or the other way round, the median; rank: correlation of ranks\n");
-  if (!fitted.kept.empty()) say(fmt::format("not determined by the times, kept: {}\n", join(fitted.kept, ", ")));
+  print("factor: of a price to its time or the other way round, the median; rank: correlation of ranks\n");
+  if (!fitted.kept.empty()) print(fmt::format("not determined by the times, kept: {}\n", join(fitted.kept, ", ")));
   Json constants = Json::object(), timed = Json::array();
   for (const auto& field : cost::profile_fields()) constants[field.key] = fitted.options.*field.member;
   cost::AnalyticCost prices(fitted.options, "fitted");
@@ -141,7 +141,7 @@ Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime, c
   }
   if (!options.out.empty()) {
     atomic_write(options.out, cost::to_text(fitted.options, source_text(runtime, samples, all, fitted.kept)));
-    say(fmt::format("written: {}\n", options.out));
+    print(fmt::format("written: {}\n", options.out));
   }
   return {{"kinds", std::move(rows)},
           {"constants", std::move(constants)},

@@ -49,6 +49,6 @@ PriceScore score(std::span<const TimedSample> samples, const std::string& kind, 
 // Throws Error where too few operators can be timed, or the file cannot be written.
 report::Json bench_profile(const ProfileBenchOptions& options, cost::Runtime& runtime,
                            const std::function<bool()>& should_stop,
-                           const std::function<void(const std::string&)>& say);
+                           const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::calibrate

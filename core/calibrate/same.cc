@@ -33,8 +33,8 @@ std::string csv_line(const std::string& graph, int64_t run, const optimise::Late
 }  // namespace
 
 report::Json bench_same(const SameOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-                        const std::function<void(const std::string&)>& say) {
-  say("graph,runtime,threads,run,ratio,lower,upper,processes,loads,rounds,called\n");
+                        const std::function<void(const std::string&)>& print) {
+  print("graph,runtime,threads,run,ratio,lower,upper,processes,loads,rounds,called\n");
   const TemporaryFolder folder("rlgo-bench");
   const std::filesystem::path files[] = {folder.path() / "one.onnx", folder.path() / "two.onnx"};
   Json all = Json::array();
@@ -48,7 +48,7 @@ report::Json bench_same(const SameOptions& options, cost::Runtime& runtime, cons
     const optimise::Latency found =
         benchmark.measure({&model.graph, files[1]}, static_cast<int>(options.rounds), options.seconds);
     if (!found.ok()) fail("{}: {}", wanted.graph, found.error);
-    say(csv_line(wanted.graph, run, found, runtime));
+    print(csv_line(wanted.graph, run, found, runtime));
     all.push_back({{"graph", wanted.graph}, {"run", run}, {"latency", optimise::to_json(found)}});
   }
   return {{"measurements", std::move(all)}};

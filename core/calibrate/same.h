@@ -25,6 +25,6 @@ void declare(OptionSink& sink, SameOptions& options);
 
 // Measures, states a line of CSV each; members of "rlgo.bench-same/1": {"measurements": [{"graph", "run", "latency"}]}.
 report::Json bench_same(const SameOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-                        const std::function<void(const std::string&)>& say);
+                        const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::calibrate

@@ -117,9 +117,9 @@ void declare(OptionSink& o, VerifyBenchOptions& options) {
 }
 
 Json bench_verify(const VerifyBenchOptions& options, cost::Runtime& runtime, const std::function<bool()>& should_stop,
-                  const std::function<void(const std::string&)>& say) {
-  say(fmt::format("double precision, {}; reference: {} on {}\n", counted(runtime.threads(), "thread"), runtime.name(),
-                  runtime.device()));
+                  const std::function<void(const std::string&)>& print) {
+  print(fmt::format("double precision, {}; reference: {} on {}\n", counted(runtime.threads(), "thread"), runtime.name(),
+                    runtime.device()));
   Json models = Json::array(), refused = Json::array();
   for (const auto& name : options.graphs) {
     if (should_stop()) fail("stopped by a signal; {} of {} models were timed", models.size(), options.graphs.size());
@@ -128,13 +128,13 @@ Json bench_verify(const VerifyBenchOptions& options, cost::Runtime& runtime, con
     const optimise::LoadedModel model = optimise::load_model(wanted, true, should_stop);
     try {
       const Times t = times_of(name, model.graph, runtime, static_cast<int>(options.rounds));
-      say(fmt::format(
+      print(fmt::format(
           "{}: a run {:.4g} s, of the reference {:.4g} s: {:.2f} of its time; a comparison {:.4g} s: {:.2f} "
           "of two runs of the reference\n",
           name, t.run_s, t.reference_s, t.ratio(), t.comparison_s, t.comparison_ratio()));
       models.push_back(to_json(t));
     } catch (const Error& error) {
-      say(fmt::format("{}: refused: {}\n", name, error.what()));
+      print(fmt::format("{}: refused: {}\n", name, error.what()));
       refused.push_back({{"graph", name}, {"reason", error.what()}});
     }
   }

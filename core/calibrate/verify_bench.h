@@ -26,6 +26,7 @@ void declare(OptionSink& sink, VerifyBenchOptions& options);
 // which the machine was too busy. Throws Error where all are refused, UsageError for an
 // unknown graph.
 report::Json bench_verify(const VerifyBenchOptions& options, cost::Runtime& runtime,
-                          const std::function<bool()>& should_stop, const std::function<void(const std::string&)>& say);
+                          const std::function<bool()>& should_stop,
+                          const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::calibrate

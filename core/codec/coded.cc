@@ -5,9 +5,9 @@
 namespace rlgo::mdp {
 
 void ObservationCodes::add(ObservationEncoder& encoder, const Observation* before, const Observation& now,
-                           const Changes* told) {
+                           const Changes* reported) {
   ByteWriter out(std::move(bytes_));
-  encoder.put(before, now, out, told);
+  encoder.put(before, now, out, reported);
   bytes_ = out.take();
   items_.push_back({bytes_.size(),
                     {static_cast<int32_t>(now.node_op.size()), static_cast<int32_t>(now.edge_src.size()),

@@ -22,7 +22,7 @@ class ObservationCodes {
   };
   // Adds the next one; see ObservationEncoder::put. Its latent vector is not kept.
   void add(ObservationEncoder& encoder, const Observation* before, const Observation& now,
-           const Changes* told = nullptr);
+           const Changes* reported = nullptr);
   // Adds one that is coded.
   void add(std::string_view code, const Size& size);
   size_t size() const { return items_.size(); }

@@ -24,14 +24,14 @@ constexpr auto kFactors = [] {
 
 class Aligner {
  public:
-  Aligner(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes, const Changes* told,
-          Relations& relations)
+  Aligner(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes,
+          const Changes* reported, Relations& relations)
       : base_(base),
         now_(now),
         base_nodes_(base_nodes),
         nodes_(sizes.nodes),
         width_(sizes.node_width),
-        told_(told),
+        reported_(reported),
         relations_(relations) {}
 
   Alignment run() {
@@ -40,8 +40,8 @@ class Aligner {
     result_.mask.fill(~uint32_t{0});
     if (relations_.width != width_ && nodes_ > 1) search();
     for (const auto& column : relations_.columns) result_.mask[column.column] = 0;
-    if (told_ != nullptr) {
-      match_told();
+    if (reported_ != nullptr) {
+      match_reported();
     } else {
       match_ends();
       match_middle();
@@ -49,7 +49,7 @@ class Aligner {
     pair_up();
     for (const auto& column : relations_.columns) {
       const size_t few = column.kind == DerivedColumn::position ? 0 : kFewRows;
-      if (nodes_ > 1 && (told_ != nullptr ? may_vary(column.column) : changes(column.column, few))) {
+      if (nodes_ > 1 && (reported_ != nullptr ? may_vary(column.column) : changes(column.column, few))) {
         if (auto derived = verify(column)) {
           result_.derived.push_back(std::move(*derived));
           continue;
@@ -157,12 +157,12 @@ class Aligner {
     return rows > most;
   }
 
-  bool may_vary(size_t c) const { return (told_->varying >> c & 1) != 0; }
+  bool may_vary(size_t c) const { return (reported_->varying >> c & 1) != 0; }
 
   // The column counts like any other.
   void spell_out(size_t c) {
     result_.mask[c] = ~uint32_t{0};
-    const uint8_t* same = told_ != nullptr && !may_vary(c) ? told_->kept.data() : nullptr;
+    const uint8_t* same = reported_ != nullptr && !may_vary(c) ? reported_->kept.data() : nullptr;
     for (size_t i = 0; i < nodes_; ++i) {
       if (same == nullptr || same[i] == 0) result_.equal[i] &= static_cast<uint8_t>(!differs(i, c));
     }
@@ -204,26 +204,26 @@ class Aligner {
   }
 
   // By what is known: only rows that are not known to be kept are compared, and new ones with those that are gone.
-  void match_told() {
-    if (told_->from.size() != nodes_ || told_->kept.size() != nodes_)
-      fail("observation code: changes of {} rows, {} of them kept, for {}", told_->from.size(), told_->kept.size(),
-           nodes_);
+  void match_reported() {
+    if (reported_->from.size() != nodes_ || reported_->kept.size() != nodes_)
+      fail("observation code: changes of {} rows, {} of them kept, for {}", reported_->from.size(),
+           reported_->kept.size(), nodes_);
     used_.assign(base_nodes_, 0);
     std::vector<size_t> fresh;
     for (size_t i = 0; i < nodes_; ++i) {
-      if (told_->from[i] < 0) {
+      if (reported_->from[i] < 0) {
         fresh.push_back(i);
         continue;
       }
-      const auto b = static_cast<size_t>(told_->from[i]);
+      const auto b = static_cast<size_t>(reported_->from[i]);
       if (b >= base_nodes_ || std::exchange(used_[b], 1) != 0)
         fail("observation code: row {} cannot come from row {} of {}", i, b, base_nodes_);
-      result_.from[i] = told_->from[i];
-      result_.equal[i] = told_->kept[i] != 0 || same(i, b);
+      result_.from[i] = reported_->from[i];
+      result_.equal[i] = reported_->kept[i] != 0 || same(i, b);
     }
     if (!fresh.empty()) match_fresh(fresh);
     // What may differ in kept rows has to be derived, or looked at.
-    for (uint64_t varying = told_->varying; varying != 0; varying &= varying - 1) {
+    for (uint64_t varying = reported_->varying; varying != 0; varying &= varying - 1) {
       const auto c = static_cast<size_t>(std::countr_zero(varying));
       if (c < width_ && result_.mask[c] != 0) spell_out(c);
     }
@@ -309,7 +309,7 @@ class Aligner {
   const Observation& base_;
   const Observation& now_;
   const size_t base_nodes_, nodes_, width_;
-  const Changes* told_;
+  const Changes* reported_;
   Relations& relations_;
   size_t front_ = 0, back_ = 0;                    // rows matched at both ends
   std::vector<uint8_t> used_;                      // [base_nodes]
@@ -328,8 +328,8 @@ uint64_t hash_row(const Observation& o, size_t row, size_t width, const uint32_t
 }
 
 Alignment align(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes,
-                const Changes* told, Relations& relations) {
-  return Aligner(base, base_nodes, now, sizes, told, relations).run();
+                const Changes* reported, Relations& relations) {
+  return Aligner(base, base_nodes, now, sizes, reported, relations).run();
 }
 
 }  // namespace rlgo::mdp

@@ -83,7 +83,7 @@ uint64_t hash_row(const Observation& o, size_t row, size_t width, const uint32_t
 // `base` has the same widths, or no nodes. `told`: what is known to have changed, or null; throws Error where it cannot
 // be about these two.
 Alignment align(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes,
-                const Changes* told, Relations& relations);
+                const Changes* reported, Relations& relations);
 
 // What is found out about an observation once, for its own code and as a base.
 struct Facts {
@@ -94,6 +94,6 @@ struct Facts {
 
 // encode_observation, with what is known already. `told` may be null.
 void put_coded(const Observation* base, const Facts& base_facts, const Observation& now, const Facts& facts,
-               const Changes* told, Relations& relations, ByteWriter& out);
+               const Changes* reported, Relations& relations, ByteWriter& out);
 
 }  // namespace rlgo::mdp

@@ -30,7 +30,7 @@ class ObservationEncoder {
   // Appends the code of the next observation. `before`: the one that was put last, null where an episode starts.
   // `told`, if any: what has changed between the two. It is believed, and so is that `now` keeps its spec (mdp::check)
   // and has its edges in the order of the nodes that read them.
-  void put(const Observation* before, const Observation& now, ByteWriter& out, const Changes* told = nullptr);
+  void put(const Observation* before, const Observation& now, ByteWriter& out, const Changes* reported = nullptr);
 
  private:
   struct State;

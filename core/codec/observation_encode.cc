@@ -28,14 +28,14 @@ class Encoder {
  public:
   // `base` has the widths of `now`, or is empty.
   Encoder(const Observation& base, const Facts& base_facts, const Observation& now, const Facts& facts,
-          const Changes* told, ByteWriter& out)
+          const Changes* reported, ByteWriter& out)
       : base_(base),
         base_nodes_(base_facts.sizes.nodes),
         base_first_(base_facts.first_edge),
         now_(now),
         sizes_(facts.sizes),
         now_first_(facts.first_edge),
-        told_(told),
+        reported_(reported),
         out_(out),
         width_(facts.sizes.node_width),
         locations_of_base_(!base.counts.empty() && base_facts.sizes.location_width == facts.sizes.location_width &&
@@ -46,7 +46,7 @@ class Encoder {
          {sizes_.nodes, sizes_.node_width, sizes_.edges, sizes_.edge_width, sizes_.globals, sizes_.rules})
       out_.put_varint(size);
     if (sizes_.detailed()) out_.put_varint(sizes_.location_width << 1 | (sizes_.rest ? 1 : 0));
-    alignment_ = align(base_, base_nodes_, now_, sizes_, told_, relations);
+    alignment_ = align(base_, base_nodes_, now_, sizes_, reported_, relations);
     put_derived();
     put_rows();
     for (const auto& derived : alignment_.derived) {
@@ -184,7 +184,7 @@ class Encoder {
 
   // Whether the edges into node i are those of its row in the base, from the nodes that their sources have become.
   bool edges_as_before(size_t i) const {
-    if (told_ != nullptr && told_->kept[i] != 0) return true;
+    if (reported_ != nullptr && reported_->kept[i] != 0) return true;
     const size_t first = now_first_[i], count = now_first_[i + 1] - first;
     if (!from_base(i)) return count == 0;
     const auto b = static_cast<size_t>(alignment_.from[i]);
@@ -292,7 +292,7 @@ class Encoder {
   const Observation& now_;
   const Sizes& sizes_;
   const std::vector<int32_t>& now_first_;
-  const Changes* told_;
+  const Changes* reported_;
   ByteWriter& out_;
   const size_t width_;
   const bool locations_of_base_;  // whether they are coded as those of the base do
@@ -304,7 +304,7 @@ class Encoder {
 }  // namespace
 
 void put_coded(const Observation* base, const Facts& base_facts, const Observation& now, const Facts& facts,
-               const Changes* told, Relations& relations, ByteWriter& out) {
+               const Changes* reported, Relations& relations, ByteWriter& out) {
   if (!facts.in_order) {
     const bool detailed = !now.loc_feat.empty() || !now.loc_rest_end.empty() || !now.loc_rest.empty();
     out.put(detailed ? CodeKind::whole_detailed : CodeKind::whole);
@@ -316,7 +316,7 @@ void put_coded(const Observation* base, const Facts& base_facts, const Observati
   const bool usable = base != nullptr && base_facts.in_order && base_facts.sizes.same_widths(facts.sizes) &&
                       (base_facts.sizes.nodes > 0) == (facts.sizes.nodes > 0);
   out.put(facts.sizes.detailed() ? CodeKind::difference_detailed : CodeKind::difference);
-  Encoder(usable ? *base : kNothing, usable ? base_facts : kNoFacts, now, facts, usable ? told : nullptr, out)
+  Encoder(usable ? *base : kNothing, usable ? base_facts : kNoFacts, now, facts, usable ? reported : nullptr, out)
       .run(relations);
 }
 

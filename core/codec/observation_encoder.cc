@@ -47,7 +47,8 @@ ObservationEncoder::ObservationEncoder() : state_(std::make_unique<State>()) {}
 ObservationEncoder::~ObservationEncoder() = default;
 ObservationEncoder::ObservationEncoder(ObservationEncoder&&) noexcept = default;
 
-void ObservationEncoder::put(const Observation* before, const Observation& now, ByteWriter& out, const Changes* told) {
+void ObservationEncoder::put(const Observation* before, const Observation& now, ByteWriter& out,
+                             const Changes* reported) {
   State& s = *state_;
   if (before == nullptr) {
     if (s.start_code.empty() || !same_graph(s.start, now)) {
@@ -62,10 +63,10 @@ void ObservationEncoder::put(const Observation* before, const Observation& now, 
     s.number = 1;
     return;
   }
-  const bool known = told != nullptr && !told->from.empty();
+  const bool known = reported != nullptr && !reported->from.empty();
   Facts facts = facts_of(now, known);
   if (const size_t base = base_of(s.number); base == s.number - 1) {
-    put_coded(before, s.before_facts, now, facts, known ? told : nullptr, s.relations, out);
+    put_coded(before, s.before_facts, now, facts, known ? reported : nullptr, s.relations, out);
   } else {
     put_coded(&s.start, s.start_facts, now, facts, nullptr, s.relations, out);
   }

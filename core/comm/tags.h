@@ -21,7 +21,7 @@ enum class Tag : uint8_t {
   stats = 11,        // any -> rank 0: text for people
   reduce = 12,       // between learners: a piece of a buffer that is being summed
   nccl_id = 13,      // between learners: how to find the NCCL group
-  learner = 14,      // between learners: what to do next, shares of the data, how it went
+  learner = 14,      // between learners: what to do next, parts of the data, how it went
   welcome = 15,      // learner -> actor: Welcome; before its first weights
   quota = 16,        // learner -> actor: Quota; more steps under weights that it has; only the newest counts
   bundle = 17,       // aggregator -> learner: messages of several actors (add_to_bundle)

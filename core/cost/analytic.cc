@@ -25,8 +25,8 @@ double elements(const graph::Node& node) {
   return sum;
 }
 
-// Share of the bandwidth that the operator's access pattern reaches.
-double stream_share(Op op, const AnalyticOptions& options) {
+// Fraction of the bandwidth that the operator's access pattern reaches.
+double stream_fraction(Op op, const AnalyticOptions& options) {
   switch (op) {
     case Op::transpose:
       return options.stream_transpose;
@@ -138,8 +138,8 @@ double AnalyticCost::moving_us(const graph::Graph& graph, graph::NodeId id) cons
   // 1 GB/s is 1000 bytes a microsecond.
   const double full_us =
       cached / (options_.cache_gbytes_per_s * 1e3) + (bytes - cached) / (options_.memory_gbytes_per_s * 1e3);
-  const double share = bytes == 0 ? 1.0 : std::max(options_.least_bandwidth, saturation(bytes, options_.half_bytes));
-  return full_us / stream_share(node.op(), options_) / share;
+  const double fraction = bytes == 0 ? 1.0 : std::max(options_.least_bandwidth, saturation(bytes, options_.half_bytes));
+  return full_us / stream_fraction(node.op(), options_) / fraction;
 }
 
 double AnalyticCost::op_us(const graph::Graph& graph, graph::NodeId id) {

@@ -48,7 +48,7 @@ struct AnalyticOptions {
 // Roofline with an efficiency term: launch + max(flops / (peak x efficiency), bytes / bandwidth).
 //
 // A model that is monotone in FLOPs misses the optimum (the best group number of a ResNeXt convolution is neither the
-// smallest nor the largest: docs/costs.md), so arithmetic runs at a share of the peak that falls when vectors and
+// smallest nor the largest: docs/costs.md), so arithmetic runs at a fraction of the peak that falls when vectors and
 // registers cannot be filled: few channels per group, short sums, small matrices, windows other than 1x1.
 class AnalyticCost : public CostModel {
  public:
@@ -57,7 +57,7 @@ class AnalyticCost : public CostModel {
   // "analytic" for profile cpu, else "analytic:PROFILE".
   std::string name() const override { return name_; }
   double op_us(const graph::Graph& graph, graph::NodeId id) override;
-  // Share of the peak in (0, 1] that an operator's arithmetic reaches.
+  // Fraction of the peak in (0, 1] that an operator's arithmetic reaches.
   double arithmetic_efficiency(const graph::Graph& graph, graph::NodeId id) const;
 
  private:

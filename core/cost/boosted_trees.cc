@@ -12,12 +12,6 @@ namespace {
 constexpr int kDeepest = 64;
 const std::vector<std::string> kNotes = {"device", "model", "threads", "base"};
 
-double number(const std::string& text) {
-  const auto value = parse_double(text);
-  if (!value || !std::isfinite(*value)) fail("'{}' is not a number", text);
-  return *value;
-}
-
 }  // namespace
 
 BoostedTrees::BoostedTrees(const std::string& text, const std::string& file_name) {
@@ -35,15 +29,15 @@ BoostedTrees::BoostedTrees(const std::string& text, const std::string& file_name
         const size_t here = nodes_.size();
         nodes_.emplace_back();
         if (word.starts_with('=')) {
-          nodes_[here].value = number(word.substr(1));
+          nodes_[here].value = finite_number(word.substr(1));
           return;
         }
-        const double feature = number(word);
+        const double feature = finite_number(word);
         if (feature < 0 || feature != std::floor(feature) || feature >= static_cast<double>(features_.size()))
           fail("'{}' is not the number of a feature: there are {}", word, features_.size());
         if (at >= words.size()) fail("a tree ends before its last leaf");
         nodes_[here].feature = static_cast<int32_t>(feature);
-        nodes_[here].value = number(words[at++]);
+        nodes_[here].value = finite_number(words[at++]);
         self(self, depth + 1);
         nodes_[here].more = static_cast<uint32_t>(nodes_.size());
         self(self, depth + 1);

@@ -9,9 +9,9 @@
 
 namespace rlgo::cost {
 
-double KeptOperators::share() const {
+double KeptOperators::fraction() const {
   double sum = 0;
-  for (const auto& [type, kind] : kinds) sum += kind.share;
+  for (const auto& [type, kind] : kinds) sum += kind.fraction;
   return sum;
 }
 
@@ -31,7 +31,7 @@ KeptOperators kept_operators(const graph::Graph& graph, std::span<const Operator
   out.timed = total > 0;
   for (const OperatorTime& one : times) {
     const auto kind = out.kinds.find(one.op);
-    if (kind != out.kinds.end() && !known.contains(one.name)) kind->second.share += one.us / total;
+    if (kind != out.kinds.end() && !known.contains(one.name)) kind->second.fraction += one.us / total;
   }
   return out;
 }
@@ -40,13 +40,13 @@ std::string to_text(const KeptOperators& kept) {
   if (kept.kinds.empty()) return "none";
   std::vector<std::pair<std::string, KeptOperators::Kind>> order(kept.kinds.begin(), kept.kinds.end());
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
-    return std::pair(a.second.share, a.second.count) > std::pair(b.second.share, b.second.count);
+    return std::pair(a.second.fraction, a.second.count) > std::pair(b.second.fraction, b.second.count);
   });
   std::vector<std::string> parts;
   for (const auto& [type, kind] : order)
-    parts.push_back(kept.timed ? fmt::format("{} {} {:.1f} %", kind.count, type, 100 * kind.share)
+    parts.push_back(kept.timed ? fmt::format("{} {} {:.1f} %", kind.count, type, 100 * kind.fraction)
                                : fmt::format("{} {}", kind.count, type));
-  return (kept.timed ? fmt::format("{:.1f} % of its time: ", 100 * kept.share()) : "") + join(parts, ", ");
+  return (kept.timed ? fmt::format("{:.1f} % of its time: ", 100 * kept.fraction()) : "") + join(parts, ", ");
 }
 
 }  // namespace rlgo::cost

@@ -13,11 +13,11 @@ namespace rlgo::cost {
 struct KeptOperators {
   struct Kind {
     int count = 0;
-    double share = 0;  // of the model's time, in [0, 1]
+    double fraction = 0;  // of the model's time, in [0, 1]
   };
   std::map<std::string, Kind> kinds;  // by type in ONNX, constants left out
   bool timed = false;                 // false: no share is known
-  double share() const;               // of all together
+  double fraction() const;            // of all together
 };
 
 // Of a graph as it was read from the file that `times` are of. Operators of these types count, unless the graph knows

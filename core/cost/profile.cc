@@ -27,7 +27,7 @@ constexpr double kAny = std::numeric_limits<double>::max();
 constexpr ProfileField above_zero(const char* key, double O::*member, const char* help) {
   return {key, member, 0, kAny, true, help};
 }
-constexpr ProfileField share(const char* key, double O::*member, const char* help) {
+constexpr ProfileField fraction(const char* key, double O::*member, const char* help) {
   return {key, member, 0, 1, true, help};
 }
 constexpr ProfileField size(const char* key, double O::*member, const char* help) {
@@ -44,23 +44,23 @@ constexpr ProfileField kFields[] = {
          "output elements at which arithmetic runs at half speed; 0: always at full speed"),
     size("machine.half_bytes", &O::half_bytes, "bytes at which the bandwidth is half used; 0: always fully"),
     {"machine.least_bandwidth", &O::least_bandwidth, 0, 1, false, "... but never below this share"},
-    share("arithmetic.conv_1x1", &O::conv_1x1, "share of the peak: convolutions with windows of 1x1"),
-    share("arithmetic.conv_3x3", &O::conv_3x3, "of 3x3"),
-    share("arithmetic.conv_other", &O::conv_other, "of other sizes"),
-    share("arithmetic.conv_depthwise", &O::conv_depthwise, "one input channel per group"),
-    share("arithmetic.conv_transpose", &O::conv_transpose, "transposed convolutions"),
-    share("arithmetic.matmul", &O::matmul, "matrix products"),
-    share("arithmetic.elementwise", &O::elementwise, "all operators not named here"),
-    share("arithmetic.pool", &O::pool, "max_pool, avg_pool, global_avg_pool"),
-    share("arithmetic.reduce", &O::reduce, "reduce_mean, reduce_sum, reduce_max"),
-    share("arithmetic.softmax", &O::softmax, "softmax"),
-    share("arithmetic.layer_norm", &O::layer_norm, "layer_norm"),
-    share("stream.transpose", &O::stream_transpose, "share of the bandwidth: strided on one side"),
-    share("stream.gather", &O::stream_gather, "gather"),
-    share("stream.slice", &O::stream_slice, "slice"),
-    share("stream.pad", &O::stream_pad, "pad"),
-    share("stream.concat", &O::stream_concat, "concat"),
-    share("stream.split", &O::stream_split, "split"),
+    fraction("arithmetic.conv_1x1", &O::conv_1x1, "fraction of the peak: convolutions with windows of 1x1"),
+    fraction("arithmetic.conv_3x3", &O::conv_3x3, "of 3x3"),
+    fraction("arithmetic.conv_other", &O::conv_other, "of other sizes"),
+    fraction("arithmetic.conv_depthwise", &O::conv_depthwise, "one input channel per group"),
+    fraction("arithmetic.conv_transpose", &O::conv_transpose, "transposed convolutions"),
+    fraction("arithmetic.matmul", &O::matmul, "matrix products"),
+    fraction("arithmetic.elementwise", &O::elementwise, "all operators not named here"),
+    fraction("arithmetic.pool", &O::pool, "max_pool, avg_pool, global_avg_pool"),
+    fraction("arithmetic.reduce", &O::reduce, "reduce_mean, reduce_sum, reduce_max"),
+    fraction("arithmetic.softmax", &O::softmax, "softmax"),
+    fraction("arithmetic.layer_norm", &O::layer_norm, "layer_norm"),
+    fraction("stream.transpose", &O::stream_transpose, "fraction of the bandwidth: strided on one side"),
+    fraction("stream.gather", &O::stream_gather, "gather"),
+    fraction("stream.slice", &O::stream_slice, "slice"),
+    fraction("stream.pad", &O::stream_pad, "pad"),
+    fraction("stream.concat", &O::stream_concat, "concat"),
+    fraction("stream.split", &O::stream_split, "split"),
     size("half.sum", &O::half_sum, "terms of one output element of a convolution or matmul"),
     size("half.out_channels", &O::half_out_channels, "output channels of a dense convolution"),
     size("half.group_channels", &O::half_group_channels, "channels of a group, in and out"),

@@ -15,14 +15,14 @@ namespace {
 
 constexpr double kHuber = 0.2;
 // Before slopes are followed, and again between, each constant is tried at 2^-5 to 2^5 times its value: where a price
-// is that of the bytes the share of the peak has no slope, though a twentieth of it might be right.
+// is that of the bytes the fraction of the peak has no slope, though a twentieth of it might be right.
 constexpr int kRounds = 4, kDoublings = 5;
 constexpr double kMostDeviation = std::numbers::ln2;
-// While shares of the peak are sought the peak is so many times higher, so that none of them meets its end at 1; where
-// one does, so many times more.
+// While fractions of the peak are sought the peak is so many times higher, so that none of them meets its end at 1;
+// where one does, so many times more.
 constexpr double kRoom = 2, kMoreRoom = 8, kMostRoom = 1e4;
 // A share that starts at 1 would have no slope.
-constexpr double kMostShare = 0.9;
+constexpr double kMostFraction = 0.9;
 
 // A constant as the number that is sought: log(value + offset), so that sizes may come near 0.
 struct Sought {
@@ -45,10 +45,10 @@ std::vector<Sought> all_sought(const AnalyticOptions& start) {
   for (const ProfileField& field : profile_fields()) {
     const double value = start.*field.member;
     if (is_peak(field) || value == 0) continue;
-    const bool share = field.high == 1;
-    double offset = field.open_low || share ? 0 : 1;
+    const bool fraction = field.high == 1;
+    double offset = field.open_low || fraction ? 0 : 1;
     if (field.member == &AnalyticOptions::launch_us) offset = 0.1;
-    out.push_back({&field, offset, share && !is_arithmetic(field) ? std::min(value, kMostShare) : value});
+    out.push_back({&field, offset, fraction && !is_arithmetic(field) ? std::min(value, kMostFraction) : value});
   }
   return out;
 }
@@ -66,7 +66,7 @@ AnalyticOptions with(AnalyticOptions options, const std::vector<Sought>& sought,
   return options;
 }
 
-double largest_share(const AnalyticOptions& options, const std::vector<Sought>& of) {
+double largest_fraction(const AnalyticOptions& options, const std::vector<Sought>& of) {
   double largest = 0;
   for (const Sought& one : of) {
     if (is_arithmetic(*one.field)) largest = std::max(largest, options.*one.field->member);
@@ -133,7 +133,7 @@ struct Fit {
   AnalyticOptions options;  // with room
   std::vector<Sought> sought;
   std::vector<std::string> kept;
-  double largest_share() const { return cost::largest_share(options, sought); }
+  double largest_fraction() const { return cost::largest_fraction(options, sought); }
 };
 
 Fit fit(std::span<const TimedOperator> operators, const AnalyticOptions& start, double room) {
@@ -156,11 +156,11 @@ FittedProfile fit_profile(std::span<const TimedOperator> operators, const Analyt
   }
   double room = kRoom;
   Fit found = fit(operators, start, room);
-  while (found.largest_share() > kMostShare && room < kMostRoom) found = fit(operators, start, room *= kMoreRoom);
+  while (found.largest_fraction() > kMostFraction && room < kMostRoom) found = fit(operators, start, room *= kMoreRoom);
   FittedProfile out{found.options, found.kept};
-  // Shares and peak as a file has them: what is kept is a share of the new peak.
-  const double largest = found.largest_share();
-  const double scale = largest > 0 ? largest_share(start, found.sought) / largest : room;
+  // Fractions and peak as a file has them: what is kept is a fraction of the new peak.
+  const double largest = found.largest_fraction();
+  const double scale = largest > 0 ? largest_fraction(start, found.sought) / largest : room;
   out.options.peak_gflops /= scale;
   for (const Sought& one : found.sought) {
     if (is_arithmetic(*one.field)) out.options.*one.field->member *= scale;

@@ -23,7 +23,7 @@ struct FittedProfile {
 
 // The constants under which the analytic prices of the operators are nearest to their times: least squares of
 // log(price / time), linear beyond 20 %, so that an operator in a thousand that is a hundred times slower than its kind
-// counts little. The peak and the shares of it are seen as products alone: the largest share stays what it is in
+// counts little. The peak and the fractions of it are seen as products alone: the largest one stays what it is in
 // `start`. A constant that is 0 in `start` (no such part, no such effect) stays 0. What is not known to a factor of 2
 // (one standard error) is kept, the least known first, and the others fitted again. Deterministic. Throws Error where
 // there are fewer operators than constants, or a time is not above zero.

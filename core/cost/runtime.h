@@ -32,8 +32,8 @@ struct Timing {
   double spread_us = 0;  // interquartile range of the samples
   double min_us = 0;
   int samples = 0;
-  double layout_share = 0;  // part of the time, in [0, 1]: data layouts changed at the model's own inputs and outputs
-  LoadCost loading;         // of the first model that a process of the runtime loads
+  double layout_fraction = 0;  // of the time, in [0, 1]: layouts changed at the model's own inputs and outputs
+  LoadCost loading;            // of the first model that a process of the runtime loads
   std::string error;
   bool ok() const { return error.empty(); }
 };

@@ -74,8 +74,9 @@ class Fitter {
 
  private:
   // Some of `all` numbers, in order.
-  std::vector<char> chosen(size_t all, double share) {
-    const auto wanted = std::clamp<size_t>(static_cast<size_t>(std::lround(share * static_cast<double>(all))), 1, all);
+  std::vector<char> chosen(size_t all, double fraction) {
+    const auto wanted =
+        std::clamp<size_t>(static_cast<size_t>(std::lround(fraction * static_cast<double>(all))), 1, all);
     std::vector<char> out(all, 0);
     size_t missing = wanted;
     for (size_t k = 0; k < all; ++k) {

@@ -23,7 +23,7 @@ struct Scale {
     low -= by;
     high += by;
   }
-  double share(double value) const { return (value - low) / (high - low); }
+  double fraction(double value) const { return (value - low) / (high - low); }
 };
 
 // 1, 2 or 5 times a power of ten.
@@ -36,9 +36,9 @@ double tick_step(const Scale& scale) {
   return 10 * power;
 }
 
-double x_of(const Scale& scale, double value) { return kLeft + scale.share(value) * (kWidth - kLeft - kRight); }
+double x_of(const Scale& scale, double value) { return kLeft + scale.fraction(value) * (kWidth - kLeft - kRight); }
 double y_of(const Scale& scale, double value) {
-  return kHeight - kBottom - scale.share(value) * (kHeight - kTop - kBottom);
+  return kHeight - kBottom - scale.fraction(value) * (kHeight - kTop - kBottom);
 }
 
 // The multiples of tick_step within the scale.

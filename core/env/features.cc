@@ -70,7 +70,7 @@ constexpr std::array<std::string_view, kEdgeFeatures> kEdgeNames = {"log_element
 constexpr std::array<std::string_view, kGlobalFeatures> kGlobalNames = {
     "cost_ratio", "best_cost_ratio", "log_initial_us", "log_nodes", "log_edges", "log_matches"};
 
-// Changes of cost below this share of the whole are rounding, as they are to searches.
+// Changes of cost below this fraction of the whole are rounding, as they are to searches.
 constexpr double kNoChange = 1e-9;
 
 float log_elements(const ops::TensorType& type) {
@@ -240,8 +240,8 @@ void FeatureBuilder::update(const Graph& graph, std::span<const NodeId> added, s
 }
 
 // A node that was not learned again is as it was, and so is an edge between two such nodes.
-void FeatureBuilder::tell(const Graph& graph, const std::vector<NodeId>& nodes, float current_us,
-                          mdp::Changes& changes) const {
+void FeatureBuilder::report_changes(const Graph& graph, const std::vector<NodeId>& nodes, float current_us,
+                                    mdp::Changes& changes) const {
   const auto row_before = [this](NodeId id) { return static_cast<size_t>(id) < last_.size() ? last_[id] : -1; };
   changes.from.resize(nodes.size());
   changes.kept.resize(nodes.size());
@@ -319,7 +319,7 @@ mdp::Observation FeatureBuilder::observe(const Graph& graph, std::span<const sea
   out.counts.resize(static_cast<size_t>(rules));
   add_locations(places, index, std::max(progress.initial_us, 1e-9), out);
   out.globals = global_row(progress, nodes.size(), out.edge_src.size(), places.size());
-  if (changes != nullptr) tell(graph, nodes, current, *changes);
+  if (changes != nullptr) report_changes(graph, nodes, current, *changes);
   last_ = std::move(index);
   last_nodes_ = nodes.size();
   last_current_us_ = current;

@@ -75,8 +75,8 @@ class FeatureBuilder {
                    mdp::Observation& out) const;
   void add_locations(std::span<const search::Place> places, const std::vector<int32_t>& index, double initial_us,
                      mdp::Observation& out) const;
-  void tell(const graph::Graph& graph, const std::vector<graph::NodeId>& nodes, float current_us,
-            mdp::Changes& changes) const;
+  void report_changes(const graph::Graph& graph, const std::vector<graph::NodeId>& nodes, float current_us,
+                      mdp::Changes& changes) const;
   std::shared_ptr<cost::CostModel> model_;
   std::vector<Row> rows_;                 // by node id
   std::vector<cost::OutputBytes> bytes_;  // by node id

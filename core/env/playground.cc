@@ -9,11 +9,11 @@ std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Grap
                                   options.searches);
 }
 
-std::shared_ptr<Starts> told_starts(const EnvOptions& options, const graph::Graph& graph,
-                                    const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model) {
-  EnvOptions told = options;
-  told.searches.clear();
-  return make_starts(told, graph, rules, model);
+std::shared_ptr<Starts> received_starts(const EnvOptions& options, const graph::Graph& graph,
+                                        const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model) {
+  EnvOptions without_searches = options;
+  without_searches.searches.clear();
+  return make_starts(without_searches, graph, rules, model);
 }
 
 std::unique_ptr<mdp::BatchEnv> make_envs(const std::vector<Playground>& graphs,

@@ -19,8 +19,8 @@ namespace rlgo::env {
 std::shared_ptr<Starts> make_starts(const EnvOptions& options, const graph::Graph& graph,
                                     const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
 // The same without searches: from another process's traces (Starts::decode_archives). For expensive costs.
-std::shared_ptr<Starts> told_starts(const EnvOptions& options, const graph::Graph& graph,
-                                    const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
+std::shared_ptr<Starts> received_starts(const EnvOptions& options, const graph::Graph& graph,
+                                        const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& model);
 
 struct Playground {
   const graph::Graph& graph;

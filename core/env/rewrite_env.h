@@ -42,7 +42,7 @@ struct EnvOptions {
   double weight_flops = 0.1, weight_bytes = 0.1, weight_peak = 0.1, weight_launches = 0.1;
   bool prices_locations = true;  // whether observations have what each location would change
   bool candidates = false;       // whether they have the graph that each location's rewrite would make: candidates.h
-  double frontier = 0;  // share of the episodes that begin on the way of a search or in the archive, [0, 1]: starts.h
+  double frontier = 0;           // fraction of episodes that begin within a search or in the archive, [0, 1]: starts.h
   std::vector<std::string> searches = {"greedy", "anneal", "window"};  // whose ways these are
   int64_t search_budget = 20'000;  // graphs that each of these searches may price, >= 1
   // Episodes that begin there: 0, or the most nodes of the window in which they are played (3 or more). Such an episode

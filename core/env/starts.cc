@@ -11,7 +11,7 @@ namespace rlgo::env {
 namespace {
 
 constexpr double kEqual = 1e-9;  // of a cost
-constexpr double kArchiveShare = 0.5;
+constexpr double kArchiveFraction = 0.5;
 
 std::pair<int32_t, int32_t> as_pair(const rules::Rewrite& rewrite) { return {rewrite.rule, rewrite.location}; }
 
@@ -106,13 +106,13 @@ void Archive::decode(std::string_view bytes) {
 }
 
 Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
-               int max_locations, double share, int64_t budget, const std::vector<std::string>& searches)
-    : Starts(graph, rules, cost, max_locations, share,
+               int max_locations, double fraction, int64_t budget, const std::vector<std::string>& searches)
+    : Starts(graph, rules, cost, max_locations, fraction,
              found_by(searches, {graph, rules, cost}, budget, max_locations)) {}
 
 Starts::Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
-               int max_locations, double share, const std::vector<rules::Trace>& traces)
-    : share_(share) {
+               int max_locations, double fraction, const std::vector<rules::Trace>& traces)
+    : fraction_(fraction) {
   const double before_us = cost::graph_cost(cost, graph).runtime_us;
   for (const rules::Trace& trace : traces) {
     Way way = priced_way(graph, rules, cost, max_locations, trace);
@@ -159,11 +159,11 @@ void Starts::keep_best(const Way& way, double before_us) {
 
 std::optional<Start> Starts::of(uint64_t key) const {
   Rng rng({key, 0x57A27});
-  if (rng.uniform() >= share_) return std::nullopt;
+  if (rng.uniform() >= fraction_) return std::nullopt;
   const size_t island = island_of(key);
   const Archive& archive = archives_[island];
   const Way* own = island < ways_.size() ? &ways_[island] : nullptr;
-  if (!archive.ways().empty() && (own == nullptr || rng.uniform() < kArchiveShare)) {
+  if (!archive.ways().empty() && (own == nullptr || rng.uniform() < kArchiveFraction)) {
     const Way& way = archive.draw(rng);
     return Start{&way.rewrites, &way.cost_us, way.rewrites.size()};
   }

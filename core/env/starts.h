@@ -61,11 +61,11 @@ class Starts {  // the frontier that episodes may begin on
   // 0, 1, ...). They depend on the arguments alone. `share` of all episodes begin on one of them, or at a graph of the
   // archive.
   Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
-         int max_locations, double share, int64_t budget = 20'000,
+         int max_locations, double fraction, int64_t budget = 20'000,
          const std::vector<std::string>& searches = {"greedy", "anneal", "window"});
   // These ways in place of searches of its own.
   Starts(const graph::Graph& graph, const std::shared_ptr<const rules::RuleSet>& rules, cost::CostModel& cost,
-         int max_locations, double share, const std::vector<rules::Trace>& traces);
+         int max_locations, double fraction, const std::vector<rules::Trace>& traces);
   // Where the episode with this key begins; nothing: at the unmodified graph. Of those that do not, half begin at
   // graphs of their island's archive, once it has one, the others on its way.
   std::optional<Start> of(uint64_t key) const;
@@ -88,7 +88,7 @@ class Starts {  // the frontier that episodes may begin on
  private:
   void keep_best(const Way& way, double before_us);
 
-  double share_;
+  double fraction_;
   std::vector<Way> ways_;
   Way best_;
   std::vector<Archive> archives_{1};  // of each island

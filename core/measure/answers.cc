@@ -34,13 +34,13 @@ Timing timing_of(const Json& result) {
   timing.spread_us = interquartile_range(samples);
   timing.min_us = *std::min_element(samples.begin(), samples.end());
   timing.samples = static_cast<int>(samples.size());
-  timing.layout_share = result.value("layout_share", 0.0);
-  if (!(timing.layout_share >= 0 && timing.layout_share <= 1)) {
-    throw ChildFailure{fmt::format("answers a layout_share of {}", timing.layout_share), {}};
+  timing.layout_fraction = result.value("layout_fraction", result.value("layout_share", 0.0));  // old name
+  if (!(timing.layout_fraction >= 0 && timing.layout_fraction <= 1)) {
+    throw ChildFailure{fmt::format("answers a layout_fraction of {}", timing.layout_fraction), {}};
   }
   if (result.contains("loading")) {
-    const Json& told = result.at("loading");
-    timing.loading = {told.at("seconds").get<double>(), told.at("bytes").get<int64_t>()};
+    const Json& reported = result.at("loading");
+    timing.loading = {reported.at("seconds").get<double>(), reported.at("bytes").get<int64_t>()};
   }
   return timing;
 }

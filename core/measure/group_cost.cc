@@ -41,7 +41,7 @@ std::string shortened(const std::string& reason) {
 
 GroupResult to_result(const Timing& timing) {
   if (!timing.ok()) return {std::nullopt, timing.error};
-  const double us = timing.median_us * (1 - timing.layout_share);
+  const double us = timing.median_us * (1 - timing.layout_fraction);
   return {cost::Measured{exact_us(us), exact_us(timing.spread_us), timing.samples}, ""};
 }
 
@@ -178,8 +178,8 @@ size_t GroupCost::measure_deferred(const Watch& watch) {
   std::vector<Group> groups = std::move(deferred_);
   deferred_.clear();
   // The most expensive first: where time ends, what matters is known.
-  const auto dear = std::exchange(deferred_us_, {});
-  std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return dear.at(g.signature); });
+  const auto most_us = std::exchange(deferred_us_, {});
+  std::ranges::stable_sort(groups, std::greater<>(), [&](const Group& g) { return most_us.at(g.signature); });
   estimate_by_hash_.clear();
   estimates_given_ = 0;
   size_t done = 0, at_once = kFirstGroups;
@@ -198,7 +198,7 @@ size_t GroupCost::measure_deferred(const Watch& watch) {
       double expected_s = 0;
       for (size_t k = 0; k < count; ++k) {
         bytes += weight_bytes(groups[k].graph);
-        expected_s += kRunsOfAGroup * dear.at(groups[k].signature) / 1e6;
+        expected_s += kRunsOfAGroup * most_us.at(groups[k].signature) / 1e6;
         if (k > 0 && (bytes > kFirstWeightBytes || expected_s > left_s)) count = k;
       }
     }

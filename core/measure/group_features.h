@@ -14,7 +14,7 @@ namespace rlgo::measure {
 // By name, sorted; what is not named is 0. Sizes (elements, bytes, extents) are natural logarithms of 1 + size, prices
 // those of us.
 //
-//   count:OP, share:OP      operators of this kind, and their share of the price by formula
+//   count:OP, share:OP      operators of this kind, and their fraction of the price by formula
 //   price, flops, bytes     of all operators; read, constants, written: bytes that cross the group's border
 //   members, scalars, rows, inner   operators; operands of elementwise ones that are repeated: single numbers, along
 //                           all but the last axis, along it

@@ -210,11 +210,11 @@ struct Measurer::Impl {
     if (compare.seconds > 0)
       message.update({{"seconds", compare.seconds}, {"least_repeats", std::min(compare.least, compare.repeats)}});
     Json answer = request(message);
-    const auto told = timings(answer, names.size());
+    const auto reported = timings(answer, names.size());
     std::vector<Timing> times(places.size());
     std::vector<Json> results(places.size());
     for (size_t i = 0; i < order.size(); ++i) {
-      times[order[i]] = told[i];
+      times[order[i]] = reported[i];
       results[order[i]] = answer["results"][i];
     }
     const size_t own = places.size() - (compare.twin ? 1 : 0);

@@ -12,8 +12,8 @@ using Json = nlohmann::json;
 std::vector<cost::OperatorTime> read_operator_times(std::string_view answer) {
   std::vector<cost::OperatorTime> out;
   try {
-    const Json told = Json::parse(answer);
-    for (const auto& one : told.at("operators")) {
+    const Json reported = Json::parse(answer);
+    for (const auto& one : reported.at("operators")) {
       out.push_back({one.at("name").get<std::string>(), one.at("op").get<std::string>(), one.at("us").get<double>()});
       if (!std::isfinite(out.back().us) || out.back().us < 0) fail("answers a time of {} us", out.back().us);
     }

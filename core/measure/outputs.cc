@@ -15,17 +15,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-Output read_output(const Json& told) {
+Output read_output(const Json& output) {
   Output out;
-  out.name = told.at("name").get<std::string>();
-  out.dtype = told.at("dtype").get<std::string>();
-  out.shape = told.at("shape").get<std::vector<int64_t>>();
+  out.name = output.at("name").get<std::string>();
+  out.dtype = output.at("dtype").get<std::string>();
+  out.shape = output.at("shape").get<std::vector<int64_t>>();
   size_t count = 1;
   for (const int64_t extent : out.shape) {
     if (extent < 0) fail("output '{}' has an extent of {}", out.name, extent);
     count *= static_cast<size_t>(extent);
   }
-  const std::string bytes = read_file(told.at("file").get<std::string>());
+  const std::string bytes = read_file(output.at("file").get<std::string>());
   if (bytes.size() != 8 * count) {
     fail("output '{}': {} bytes in its file, but its shape needs {}", out.name, bytes.size(), 8 * count);
   }
@@ -78,7 +78,7 @@ std::vector<Outputs> read_outputs(std::string_view answer, size_t models) {
         if (out[k].error.empty()) out[k].error = "no reason given";
         continue;
       }
-      for (const Json& told : results[k].at("outputs")) out[k].outputs.push_back(read_output(told));
+      for (const Json& output : results[k].at("outputs")) out[k].outputs.push_back(read_output(output));
     }
     return out;
   } catch (const Json::exception& e) {

@@ -15,8 +15,8 @@ using Json = nlohmann::json;
 std::vector<cost::SwitchTiming> read_switches(std::string_view answer, size_t models) {
   std::vector<cost::SwitchTiming> out;
   try {
-    const Json told = Json::parse(answer);
-    for (const auto& setting : told.at("settings")) {
+    const Json reported = Json::parse(answer);
+    for (const auto& setting : reported.at("settings")) {
       cost::SwitchTiming timing;
       timing.level = setting.at("level").get<std::string>();
       timing.threads = setting.at("threads").get<int>();

@@ -68,7 +68,7 @@ namespace {
 
 // [L, W]: mean of the rows of each location's other matched nodes, zero where it has none.
 Tensor mean_of_rest(const GraphBatch& batch, const Tensor& rows) {
-  return link_sum(rows, batch.rest_node, batch.rest_loc, batch.locations) * batch.rest_share.unsqueeze(1);
+  return link_sum(rows, batch.rest_node, batch.rest_loc, batch.locations) * batch.rest_fraction.unsqueeze(1);
 }
 
 }  // namespace

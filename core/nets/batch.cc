@@ -72,7 +72,7 @@ void lay_out(GraphBatch& batch, const mdp::ObservationSpec& spec, bool dreamed, 
   ints.add(&batch.loc_first, {batch.graphs});
   for (auto* part : {&batch.rest_node, &batch.rest_loc}) ints.add(part, {dreamed ? 0 : batch.rest_offset.back()});
   floats.add(&batch.loc_feat, {dreamed ? 0 : batch.locations, spec.location_features});
-  floats.add(&batch.rest_share, {dreamed ? 0 : batch.locations});
+  floats.add(&batch.rest_fraction, {dreamed ? 0 : batch.locations});
   floats.add(&batch.globals, {batch.graphs, spec.global_features});
   floats.add(&batch.latent, {batch.graphs, spec.latent_features});
   floats.add(&batch.loc_latent, {batch.locations, spec.location_latents});
@@ -156,7 +156,7 @@ void fill_details(GraphBatch& batch, std::span<const mdp::Observation* const> ob
                   const std::vector<int64_t>& node_row) {
   if (any_dreamed(observations)) return;
   Filler<int64_t> node(batch.rest_node), location(batch.rest_loc);
-  Filler<float> features(batch.loc_feat), share(batch.rest_share);
+  Filler<float> features(batch.loc_feat), fraction(batch.rest_fraction);
   int64_t locations = 0;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const auto& o = *observations[static_cast<size_t>(g)];
@@ -168,7 +168,7 @@ void fill_details(GraphBatch& batch, std::span<const mdp::Observation* const> ob
     for (size_t l = 0; l < o.loc_node.size(); ++l) {
       const int32_t end = o.loc_rest_end.empty() ? 0 : o.loc_rest_end[l];
       location.repeat(end - begin, locations++);
-      share.put(1.0f / static_cast<float>(std::max(1, end - begin)));
+      fraction.put(1.0f / static_cast<float>(std::max(1, end - begin)));
       begin = end;
     }
   }
@@ -177,7 +177,7 @@ void fill_details(GraphBatch& batch, std::span<const mdp::Observation* const> ob
 }  // namespace
 
 void GraphBatch::convert(torch::ScalarType type) {
-  for (auto* part : {&node_feat, &edge_feat, &globals, &latent, &loc_latent, &loc_feat, &rest_share}) {
+  for (auto* part : {&node_feat, &edge_feat, &globals, &latent, &loc_latent, &loc_feat, &rest_fraction}) {
     if (part->defined()) *part = part->to(type);
   }
   if (!distinct) return;

@@ -74,10 +74,10 @@ struct GraphBatch {
   torch::Tensor pair_rule;   // [P]
   torch::Tensor pair_first;  // [P] its first location
   // None where an observation is dreamed.
-  torch::Tensor loc_feat;    // [L, location_features]
-  torch::Tensor rest_node;   // [R] other matched nodes of the locations, as loc_node
-  torch::Tensor rest_loc;    // [R] their locations, sorted
-  torch::Tensor rest_share;  // [L] 1 / number of other matched nodes; 1 where there are none
+  torch::Tensor loc_feat;       // [L, location_features]
+  torch::Tensor rest_node;      // [R] other matched nodes of the locations, as loc_node
+  torch::Tensor rest_loc;       // [R] their locations, sorted
+  torch::Tensor rest_fraction;  // [L] 1 / number of other matched nodes; 1 where there are none
 
   // Host copies, for what cannot be a tensor operation.
   std::vector<int64_t> node_offset;  // [B+1] first node of each graph

@@ -106,7 +106,7 @@ GraphBatch BatchSlices::take(std::span<const int64_t> chosen, const Tensor& inde
   const bool dreamed = all_.loc_node.size(0) < all_.locations;
   batch.loc_node = dreamed ? all_.loc_node : location.renumbered(all_.loc_node, node);
   batch.loc_feat = dreamed ? all_.loc_feat : pick(all_.loc_feat, location);
-  batch.rest_share = dreamed ? all_.rest_share : pick(all_.rest_share, location);
+  batch.rest_fraction = dreamed ? all_.rest_fraction : pick(all_.rest_fraction, location);
   batch.rest_node = others.renumbered(all_.rest_node, node);
   batch.rest_loc = others.renumbered(all_.rest_loc, location);
   return batch;

@@ -216,7 +216,8 @@ void WorldModelImpl::freeze_view() {
 Tensor WorldModelImpl::places(const GraphBatch& batch, const Encoding& encoded) const {
   torch::NoGradGuard no_grad;
   const auto nodes = encoded.nodes.detach();
-  const auto rest = link_sum(nodes, batch.rest_node, batch.rest_loc, batch.locations) * batch.rest_share.unsqueeze(1);
+  const auto rest =
+      link_sum(nodes, batch.rest_node, batch.rest_loc, batch.locations) * batch.rest_fraction.unsqueeze(1);
   const auto embedded = torch::linear(torch::cat({nodes.index_select(0, batch.loc_node), rest}, 1), place_map_);
   const auto known = spec_.location_features >= 2 ? batch.loc_feat.slice(1, 0, 2)
                                                   : torch::zeros({batch.locations, 2}, embedded.options());

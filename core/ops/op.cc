@@ -40,7 +40,7 @@ std::string_view kind(const AttrValue& value) {
   return kKinds[value.index()];
 }
 
-void say(std::string* reason, std::string text) {
+void explain(std::string* reason, std::string text) {
   if (reason) *reason = std::move(text);
 }
 
@@ -96,7 +96,7 @@ std::optional<Attrs> complete_attrs(Op op, const Attrs& given, std::string* reas
   const OpSpec& wanted = spec(op);
   for (const auto& [key, value] : given.items()) {
     if (!find_attr(wanted, key)) {
-      say(reason, reason ? unknown_attr(wanted, key) : "");
+      explain(reason, reason ? unknown_attr(wanted, key) : "");
       return std::nullopt;
     }
   }
@@ -104,16 +104,17 @@ std::optional<Attrs> complete_attrs(Op op, const Attrs& given, std::string* reas
   for (const auto& attr : wanted.attrs) {
     const AttrValue* value = given.find(attr.key);
     if (!value && !attr.optional) {
-      say(reason,
+      explain(
+          reason,
           reason ? fmt::format("{} needs the attribute '{}' ({})", name(op), name(attr.key), kind(attr.fallback)) : "");
       return std::nullopt;
     }
     const bool widen =
         value && std::holds_alternative<double>(attr.fallback) && std::holds_alternative<int64_t>(*value);
     if (value && !widen && (value->index() != attr.fallback.index() || is_nan(*value))) {
-      say(reason, reason ? fmt::format("{}: attribute '{}' must be {}, not {}", name(op), name(attr.key),
-                                       kind(attr.fallback), to_string(*value))
-                         : "");
+      explain(reason, reason ? fmt::format("{}: attribute '{}' must be {}, not {}", name(op), name(attr.key),
+                                           kind(attr.fallback), to_string(*value))
+                             : "");
       return std::nullopt;
     }
     if (widen) {
@@ -134,16 +135,16 @@ std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attr
   const OpSpec& wanted = spec(op);
   const auto arity = static_cast<int64_t>(inputs.size());
   if (arity < wanted.min_inputs || arity > wanted.max_inputs) {
-    say(reason,
-        reason
-            ? fmt::format("{} takes {} to {} inputs, not {}", name(op), wanted.min_inputs,
-                          wanted.max_inputs == kAnyArity ? "any number of" : std::to_string(wanted.max_inputs), arity)
-            : "");
+    explain(reason,
+            reason ? fmt::format("{} takes {} to {} inputs, not {}", name(op), wanted.min_inputs,
+                                 wanted.max_inputs == kAnyArity ? "any number of" : std::to_string(wanted.max_inputs),
+                                 arity)
+                   : "");
     return std::nullopt;
   }
   for (const auto& type : inputs) {
     if (!type.is_static()) {
-      say(reason, reason ? fmt::format("{}: an input of unknown shape", call_text(op, inputs, complete)) : "");
+      explain(reason, reason ? fmt::format("{}: an input of unknown shape", call_text(op, inputs, complete)) : "");
       return std::nullopt;
     }
   }
@@ -151,13 +152,14 @@ std::optional<Types> infer(Op op, std::span<const TensorType> inputs, const Attr
   if (types && std::ranges::any_of(inputs, [](const TensorType& type) { return type.open != nullptr; }))
     types = infer_open(wanted, inputs, complete, std::move(*types), required);
   if (!types) {
-    say(reason,
-        reason ? fmt::format("{}: inputs and attributes do not fit together", call_text(op, inputs, complete)) : "");
+    explain(reason, reason
+                        ? fmt::format("{}: inputs and attributes do not fit together", call_text(op, inputs, complete))
+                        : "");
     return std::nullopt;
   }
   for (const auto& type : *types) {
     if (type.bytes() == std::numeric_limits<int64_t>::max()) {
-      say(reason, reason ? fmt::format("{}: the output is too large", call_text(op, inputs, complete)) : "");
+      explain(reason, reason ? fmt::format("{}: the output is too large", call_text(op, inputs, complete)) : "");
       return std::nullopt;
     }
   }

@@ -21,11 +21,11 @@ constexpr int kOutputRuns = 2;             // of a model whose outputs are compa
 constexpr double kCheaper = 0.8;           // times the effort of a check that took too long: it may be made in time
 constexpr double kHeavyBytes = 64 << 20;   // of a model file: loading takes as long as its bytes
 constexpr double kOperationsOfAByte = 32;  // of a constant: it is computed, written and read again
-constexpr double kRepairShare = 1.2;       // of the time of the whole command: then nothing else is tried
+constexpr double kRepairFraction = 1.2;    // of the time of the whole command: then nothing else is tried
 
 // How much of that time may pass before no more parts are tried: those that the runtime alone refuses are tried
 // quickly.
-double repair_share(const Check& check) { return check.kind == Check::Kind::runtime ? kRepairShare : 1; }
+double repair_fraction(const Check& check) { return check.kind == Check::Kind::runtime ? kRepairFraction : 1; }
 
 // What both files take to be loaded, times what the original's takes twice.
 double heavier(const Candidate& candidate, const std::filesystem::path& original) {
@@ -113,13 +113,13 @@ void Acceptance::choose() {
     if (options_.force && !refusal(result_.checks))
       return;  // nothing could be compared, and that is what was asked for
     const Check* why = refusal(result_.checks);
-    const std::string told = why != nullptr ? fmt::format("{}: {}", why->by, to_text(*why))
-                                            : "it cannot be checked that it computes the same";
-    log_.warn("'{}' is dropped: {}", result_.best().name, told);
-    result_.candidates[tried].error = "given up: " + told;
-    if (clock_.over(kRepairShare * options_.seconds))
+    const std::string reason = why != nullptr ? fmt::format("{}: {}", why->by, to_text(*why))
+                                              : "it cannot be checked that it computes the same";
+    log_.warn("'{}' is dropped: {}", result_.best().name, reason);
+    result_.candidates[tried].error = "given up: " + reason;
+    if (clock_.over(kRepairFraction * options_.seconds))
       result_.chosen = 0;
-    else if (why != nullptr && !clock_.over(repair_share(*why) * options_.seconds) && add_repaired(tried))
+    else if (why != nullptr && !clock_.over(repair_fraction(*why) * options_.seconds) && add_repaired(tried))
       result_.chosen = result_.candidates.size() - 1;
     else
       result_.chosen = next_best(result_.candidates, std::numeric_limits<double>::infinity());
@@ -172,7 +172,7 @@ bool Acceptance::add_repaired(size_t candidate) {
   const Check like = *refusal(result_.checks);
   const Candidate old = result_.candidates[candidate];
   clock_.phase("checks", "leaving out what a check refuses");
-  const auto stop = [&] { return clock_.over(repair_share(like) * options_.seconds); };
+  const auto stop = [&] { return clock_.over(repair_fraction(like) * options_.seconds); };
   std::optional<rules::Script> replay;
   std::optional<Repaired> repaired;
   try {

@@ -10,8 +10,8 @@
 namespace rlgo::optimise {
 
 // Graphs that may be timed whole are offered with their sum of prices and their features. What a graph will take, in
-// shares of the unmodified one's time, is predicted as its sum plus a learned residual; after each time that comes in
-// the residual is fitted again.
+// fractions of the unmodified one's time, is predicted as its sum plus a learned residual; after each time that comes
+// in the residual is fitted again.
 class Acquisition {
  public:
   // `known`: graphs of earlier calls, of this model and of others; at most kMostKnown of them, the last ones, count.
@@ -25,7 +25,7 @@ class Acquisition {
   // the unmodified graph is worth a measurement, and errors show nothing.
   static constexpr size_t kFewest = 3;
 
-  // `sum`: of prices, in shares of the unmodified graph's. Returns the graph's number.
+  // `sum`: of prices, in fractions of the unmodified graph's. Returns the graph's number.
   size_t offer(double sum, cost::Features features);
   // The graph that is yet to be timed whose bound is lowest; nothing where none promises a gain over incumbent(). The
   // first is the one that is predicted to be the fastest: bounds that rest on no time are wide, and widest for the

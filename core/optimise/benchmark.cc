@@ -98,9 +98,9 @@ Latency Benchmark::measure(const cost::RunnableModel& other, int most_rounds, do
       return out;
     }
     const double start_s = fresh ? runtime_.start_s() : 0;
-    const double share_s = (seconds - begin_s) / std::max(1, Test::kUsual - test.count()) - start_s;
+    const double part_s = (seconds - begin_s) / std::max(1, Test::kUsual - test.count()) - start_s;
     const auto quotients =
-        rounds_of(both, each, std::max(share_s, std::max(start_s, kLeastSeconds)), test.count() % 2, out, medians_us);
+        rounds_of(both, each, std::max(part_s, std::max(start_s, kLeastSeconds)), test.count() % 2, out, medians_us);
     if (!out.ok() && test.count() > 0 && should_stop && should_stop()) {  // cut short: the processes before count
       out.error.clear();
       break;

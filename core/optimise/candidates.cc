@@ -9,9 +9,9 @@
 namespace rlgo::optimise {
 namespace {
 
-constexpr double kLeastSearchSeconds = 2;  // without timing, whatever the time
-constexpr double kTimingShare = 0.85;      // of the time for a search: then it continues with what is known
-constexpr double kTrainTimingShare = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
+constexpr double kLeastSearchSeconds = 2;     // without timing, whatever the time
+constexpr double kTimingFraction = 0.85;      // of the time for a search: then it continues with what is known
+constexpr double kTrainTimingFraction = 0.3;  // the same for an agent, which tries all kinds of rewrites at first
 constexpr double kFound = 0.99;  // times the cost of the model: what is not below it is not expected to be faster
 
 const char* words_of(By by) {
@@ -71,8 +71,8 @@ search::Result Candidates::run(const std::string& method, const graph::Graph& fr
   done.method = method;
   done.from = std::move(from_name);
   done.begin_s = clock_.passed();
-  const double share = method == "train" ? kTrainTimingShare : kTimingShare;
-  timing_s_ = done.begin_s + share * std::max(0.0, until_s - done.begin_s);
+  const double fraction = method == "train" ? kTrainTimingFraction : kTimingFraction;
+  timing_s_ = done.begin_s + fraction * std::max(0.0, until_s - done.begin_s);
   auto result = found_by(method, {from, rules, cost}, options);
   done.seconds = result.seconds;
   done.before_us = result.before_us;

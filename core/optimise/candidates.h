@@ -90,7 +90,7 @@ class Candidates {
                      std::string from_name);
   // By search::run, or by what trains an agent.
   search::Result found_by(const std::string& method, const search::Problem& problem, const search::Options& options);
-  // The searches that options.method stands for, each from the cheapest candidate so far, in equal shares of the time.
+  // The searches that options.method stands for, each from the cheapest candidate so far, in equal parts of the time.
   void search_further(double until_s);
   // What a search follows, and the rules that this may judge.
   cost::CostModel& costs_of(By by);

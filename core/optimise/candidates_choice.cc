@@ -17,13 +17,13 @@ namespace {
 constexpr int kMostRounds = 15, kLeastRounds = 5;
 constexpr size_t kMostLeftOut = 8;                        // candidates without a rule in one comparison
 constexpr int64_t kMostComparedBytes = int64_t{4} << 30;  // of model files that are loaded side by side
-constexpr double kCompareShare = 0.4;                     // of the time that is left, for one comparison
-constexpr double kWithoutShare = 0.25;                    // of the time that is left, for searching without a rule
+constexpr double kCompareFraction = 0.4;                  // of the time that is left, for one comparison
+constexpr double kWithoutFraction = 0.25;                 // of the time that is left, for searching without a rule
 constexpr double kPromising = 0.998;                      // to the best so far: a rule that may be better left out
-constexpr double kDecideShare = 0.2;  // of the time for comparisons, kept for one of the fastest alone
-constexpr double kNear = 1.1;         // times the ratio of the best one: what may turn out to be faster
-constexpr size_t kMostNear = 4;       // of these
-constexpr size_t kFewest = 3;         // models that must fit into a comparison for one to be made for it
+constexpr double kDecideFraction = 0.2;  // of the time for comparisons, kept for one of the fastest alone
+constexpr double kNear = 1.1;            // times the ratio of the best one: what may turn out to be faster
+constexpr size_t kMostNear = 4;          // of these
+constexpr size_t kFewest = 3;            // models that must fit into a comparison for one to be made for it
 constexpr int kMostDecidingRounds = 60;
 
 std::string names_of(const std::set<std::string>& rules) {
@@ -80,8 +80,8 @@ std::vector<size_t> Candidates::heat(std::span<const size_t> runners, int rounds
   std::vector<size_t> finished;
   for (size_t begin = 0; begin < runners.size() && !clock_.interrupted(); begin += places()) {
     const auto some = runners.subspan(begin, std::min(places(), runners.size() - begin));
-    const double share = static_cast<double>(some.size()) / static_cast<double>(runners.size());
-    if (!side_by_side(some, rounds, seconds * share)) continue;
+    const double fraction = static_cast<double>(some.size()) / static_cast<double>(runners.size());
+    if (!side_by_side(some, rounds, seconds * fraction)) continue;
     std::ranges::copy_if(some, std::back_inserter(finished), [&](size_t k) { return result_.candidates[k].ratio > 0; });
   }
   std::ranges::stable_sort(finished, {}, [&](size_t k) { return result_.candidates[k].ratio; });
@@ -132,7 +132,7 @@ bool Candidates::compare_from(size_t first) {
   if (again) runners.insert(runners.begin(), before);
   runners.resize(std::min(runners.size(), in_time));
   if (again && runners.size() < 2) return false;
-  const double spare_s = kCompareShare * left();
+  const double spare_s = kCompareFraction * left();
   const double heats = std::ceil(std::log2(static_cast<double>(runners.size() + 1)));
   for (bool first_heat = true; !runners.empty() && !clock_.interrupted(); first_heat = false) {
     if (!first_heat && runners_in_time() < runners.size()) break;
@@ -161,7 +161,7 @@ bool Candidates::add_without(const Candidate& best, const std::set<std::string>&
   const auto rules = result_.rules->subset(names);
   const std::string which = "without " + names_of(without);
   clock_.phase("leaving rules out", which);
-  const double until_s = clock_.passed() + kWithoutShare * left();
+  const double until_s = clock_.passed() + kWithoutFraction * left();
   Candidate candidate{.name = "the model, " + which, .graph = model_.graph};
   for (const Stage& stage : best.stages) {
     if (stage.method == "sweep") candidate = searched("sweep", candidate, stage.by, rules, until_s);
@@ -240,7 +240,7 @@ bool Candidates::leave_out_rules() {
 void Candidates::choose() {
   clock_.phase("comparisons", fmt::format("comparing {} models", result_.candidates.size() + 1));
   timing_s_ = plan_.more_timing_s;
-  compare_until_s_ = plan_.choose_s - kDecideShare * left();
+  compare_until_s_ = plan_.choose_s - kDecideFraction * left();
   // Before any comparison: the cheapest by the sum over operators.
   price_alike(cost_, result_);
   for (size_t k = 0; k < result_.candidates.size(); ++k) {

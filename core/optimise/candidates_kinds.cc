@@ -10,15 +10,15 @@
 namespace rlgo::optimise {
 namespace {
 
-constexpr double kUntimedShare = 0.25;  // of the time that is left, for each sweep by learned prices
-constexpr double kKindsShare = 0.25;    // of the time until the choice ends, for the comparison of kinds
+constexpr double kUntimedFraction = 0.25;  // of the time that is left, for each sweep by learned prices
+constexpr double kKindsFraction = 0.25;    // of the time until the choice ends, for the comparison of kinds
 constexpr int kKindRounds = 7;
 constexpr size_t kMostRespelled = 1000;  // rewrites
 constexpr int kKindProcesses = 2;        // where memory lies is drawn once for each
 constexpr double kBehind = 1.05;         // times the ratio of the fastest: no prices speak for it any more
 constexpr double kLeastGain = 0.05;      // by learned prices, where nothing could be timed: less is within their error
-constexpr double kMustShare = 0.3;       // of the time until comparisons are cut short, for one that is to be made
-constexpr double kJudgeShare = 0.1;      // of the time for comparisons, for who promised what
+constexpr double kMustFraction = 0.3;    // of the time until comparisons are cut short, for one that is to be made
+constexpr double kJudgeFraction = 0.1;   // of the time for comparisons, for who promised what
 
 bool is_respelled(const Candidate& candidate) {
   return std::ranges::any_of(candidate.stages, [](const Stage& stage) { return stage.method == "respelling"; });
@@ -78,7 +78,7 @@ std::vector<Candidate> Candidates::untimed_kinds(double until_s) {
   // straight through these. A sweep takes whatever seems to gain, and of many small gains those that are errors seem
   // the largest; Winograd's form makes hundreds of small products, whose errors add up.
   const auto sweep = [&](const Candidate& from, const auto& rules, const char* name) {
-    const double soon_s = clock_.passed() + kUntimedShare * std::max(0.0, until_s - clock_.passed());
+    const double soon_s = clock_.passed() + kUntimedFraction * std::max(0.0, until_s - clock_.passed());
     Candidate found = searched("sweep", from, By::learned, rules, soon_s);
     found.name = name;
     return found;
@@ -128,7 +128,7 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
         runners, [&](size_t k) { return !with_winograd(k) && !is_respelled(result_.candidates[k]); });
     runners.erase(must && plain != runners.end() ? plain : runners.end() - 1);
   }
-  if (!must || takes_s() <= kMustShare * clock_.left_to_end()) return runners;
+  if (!must || takes_s() <= kMustFraction * clock_.left_to_end()) return runners;
   // Then the final measurement alone judges them, unless others gain as well.
   price_alike(cost_, result_);
   const double enough_us = (1 - kLeastGain) * result_.candidates[0].cost_us;
@@ -138,22 +138,22 @@ std::vector<size_t> Candidates::kinds_in_time(size_t first, double seconds) {
   return {};
 }
 
-double Candidates::kinds_s() const { return kKindsShare * std::max(0.0, plan_.choose_s - clock_.passed()); }
+double Candidates::kinds_s() const { return kKindsFraction * std::max(0.0, plan_.choose_s - clock_.passed()); }
 
 void Candidates::compare_kinds(size_t first) {
   const TimingEstimate& timing = benchmark_.timing();
-  const double share_s = kinds_s();
-  const auto runners = kinds_in_time(first, share_s);
+  const double part_s = kinds_s();
+  const auto runners = kinds_in_time(first, part_s);
   if (runners.empty() || clock_.interrupted()) return;
   clock_.phase("comparisons", fmt::format("comparing {} kinds of models", runners.size()));
-  const double until_s = clock_.passed() + share_s;
+  const double until_s = clock_.passed() + part_s;
   std::vector<double> logs(runners.size(), 0);
   int done = 0;
   for (double took_s = 0; done == 0 || (done < kKindProcesses && !clock_.over(until_s - took_s)); ++done) {
     const double begin_s = clock_.passed();
     if (done > 0 && !benchmark_.restart()) break;
     const int rounds = timing.rounds((until_s - begin_s) / (kKindProcesses - done), runners.size() + 1, 1, kKindRounds);
-    if (!side_by_side(runners, rounds, share_s, false)) break;
+    if (!side_by_side(runners, rounds, part_s, false)) break;
     for (size_t k = 0; k < runners.size(); ++k)
       logs[k] += std::log(std::max(result_.candidates[runners[k]].ratio, 1e-9));
     took_s = clock_.passed() - begin_s;
@@ -211,7 +211,7 @@ void Candidates::judge_families() {
 // Of the families that do not pay, the one that prices promised most of.
 void Candidates::drop_contradicted(const std::map<std::string, Judged>& judged) {
   cost::CostModel& prices = predicted_ != nullptr ? *predicted_ : cost_;
-  const double until_s = clock_.passed() + kJudgeShare * left();
+  const double until_s = clock_.passed() + kJudgeFraction * left();
   std::map<const Candidate*, std::map<std::string, double>> gains;
   const std::pair<const std::string, Judged>* worst = nullptr;
   double most = kLeastGain;

@@ -13,9 +13,9 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 // Before the first comparison in double precision: it takes about as long as so many runs in the runtime, noisy runs
 // included. One in the runtime loads two models and runs each twice.
 constexpr double kExactRuns = 24, kRuntimeRuns = 6;
-constexpr double kExactShare = 0.5;      // of the time for checks, that a comparison in double precision may take
-constexpr double kLeastShare = 0.4;      // of the time until checks must end, that they are given in any case
-constexpr double kAbandonedShare = 0.1;  // of the operations, once a run has proved too slow
+constexpr double kExactFraction = 0.5;      // of the time for checks, that a comparison in double precision may take
+constexpr double kLeastFraction = 0.4;      // of the time until checks must end, that they are given in any case
+constexpr double kAbandonedFraction = 0.1;  // of the operations, once a run has proved too slow
 
 }  // namespace
 
@@ -50,8 +50,8 @@ rules::Replayed Verifier::at_checked_sizes(const rules::Replayed& rewritten) con
   return replay.prefix(replay.size());
 }
 
-bool Verifier::shrink(double share) {
-  auto smaller = at_smaller_sizes(checked(), share, end_);
+bool Verifier::shrink(double fraction) {
+  auto smaller = at_smaller_sizes(checked(), fraction, end_);
   if (!smaller) return false;
   auto original = std::make_unique<Original>(*smaller, options_.threads, options_.seed, end_);
   try {
@@ -69,20 +69,20 @@ bool Verifier::shrink(double share) {
 
 void Verifier::choose_sizes(const Budget& budget) {
   if (!may_shrink()) return;
-  const double has_s = kExactShare * std::max(budget.seconds, kLeastShare * budget.end.left());
+  const double has_s = kExactFraction * std::max(budget.seconds, kLeastFraction * budget.end.left());
   if (exact_s() > has_s) shrink(has_s / exact_s());
 }
 
 Check Verifier::exact(const rules::Replayed& rewritten, const Budget& budget) {
   // At sizes that may prove too slow, a part of the time; else all but what the runtime needs.
-  const double left_s = budget.end.left(), half_s = kExactShare * left_s;
+  const double left_s = budget.end.left(), half_s = kExactFraction * left_s;
   const double most_s = may_shrink() ? half_s : std::max(half_s, left_s - runtime_s());
   if (std::isfinite(left_s))
     limit_ = Deadline([&end = time_.end, rest_s = left_s - most_s] { return end.left() - rest_s; });
   Check check = exact_once(rewritten, budget);
   limit_ = {};
   try {
-    if (check.finding == Finding::skipped && !budget.end.over() && may_shrink() && shrink(kAbandonedShare))
+    if (check.finding == Finding::skipped && !budget.end.over() && may_shrink() && shrink(kAbandonedFraction))
       check = exact_once(rewritten, budget);
   } catch (const Stopped&) {
     // It stays skipped.

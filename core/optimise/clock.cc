@@ -70,8 +70,8 @@ void OptimiseClock::timing(size_t done, size_t of) {
 }
 
 std::string OptimiseClock::text() const {
-  const double share = seconds_ > 0 ? std::clamp(passed() / seconds_, 0.0, 1.0) : 1.0;
-  const int full = static_cast<int>(share * kBarWidth);
+  const double fraction = seconds_ > 0 ? std::clamp(passed() / seconds_, 0.0, 1.0) : 1.0;
+  const int full = static_cast<int>(fraction * kBarWidth);
   std::string out = fmt::format("[{}{}]  {}", std::string(full, '#'), std::string(kBarWidth - full, '.'), text_);
   if (timed_ < to_time_) out += fmt::format("  timing {} of {} groups of operators", timed_ + 1, to_time_);
   if (graphs_ > 0) out += fmt::format("  {} graphs", graphs_);

@@ -19,7 +19,7 @@ struct PhaseTime {
   double seconds = 0;
 };
 
-class OptimiseClock {  // shares of --seconds, the status line
+class OptimiseClock {  // fractions of --seconds, the status line
  public:
   // `now`: seconds, from any beginning; none: the machine's clock.
   OptimiseClock(StatusLine& line, double seconds, const std::function<bool()>& interrupted,

@@ -15,9 +15,9 @@ namespace rlgo::optimise {
 namespace {
 
 constexpr int kFirstRounds = 3;
-constexpr double kFirstShare = 0.1;  // of the time that is left, for the first timing
+constexpr double kFirstFraction = 0.1;  // of the time that is left, for the first timing
 // Of the time that is left: then no further sizes are tried. More of it, up to so many seconds, where there is little.
-constexpr double kSizesShare = 0.3, kMostSizesShare = 0.7, kLeastSizesSeconds = 10;
+constexpr double kSizesFraction = 0.3, kMostSizesFraction = 0.7, kLeastSizesSeconds = 10;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Half of the memory that is free: a check holds tensors of the original and of the result.
@@ -45,7 +45,7 @@ std::optional<Sizes> find_sizes(const ModelOptions& given, LoadedModel& model, c
                                 OptimiseClock& clock) {
   const double left_s = std::max(0.0, clock.left());
   const double until_s =
-      clock.passed() + std::max(kSizesShare * left_s, std::min(kLeastSizesSeconds, kMostSizesShare * left_s));
+      clock.passed() + std::max(kSizesFraction * left_s, std::min(kLeastSizesSeconds, kMostSizesFraction * left_s));
   clock.end_by(until_s, kSearchAnswer_s);
   const Sizes wanted = given_sizes(given.sizes, model.open_places);
   for (const Sizes& sizes : likely_sizes(model.open_places, wanted, fitting_extents(model.graph))) {
@@ -127,7 +127,8 @@ bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchma
   const auto time_it = [&] {
     cost::Comparison refused;
     refused.error = no_room(model.graph, usable_bytes());
-    return refused.error.empty() ? benchmark.compare({}, kFirstRounds, kFirstShare * clock.left(), 1, false) : refused;
+    return refused.error.empty() ? benchmark.compare({}, kFirstRounds, kFirstFraction * clock.left(), 1, false)
+                                 : refused;
   };
   auto first = time_it();
   if (!first.error.empty()) {

@@ -22,7 +22,7 @@ std::string too_much_folding(const graph::Graph& graph);
 // Times the model alone. Where it does not run at the sizes that it was read with, likely sizes are tried; `model`, the
 // runtime's shapes and `result` are then at the first ones with which it runs, and result.sizes states which. The
 // numbers that the runtime assumed for inputs hold for all further models. False: it does not run at all; `result` is
-// then complete and its verdict states why. `given`: as the user asked for it. Trying sizes has a share of the time.
+// then complete and its verdict states why. `given`: as the user asked for it. Trying sizes has a fraction of the time.
 bool first_run(const ModelOptions& given, LoadedModel& model, Benchmark& benchmark, cost::Runtime& runtime,
                OptimiseClock& clock, Result& result);
 

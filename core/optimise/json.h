@@ -17,7 +17,7 @@ Json to_json(const Latency& latency);
 Json to_json(const std::vector<Check>& checks);
 // {"runtime", "threads", "latency", "checks"}.
 Json to_json(const Judgement& judgement);
-// Members of the document "rlgo.optimise/2", without the envelope.
+// Members of the document "rlgo.optimise/3", without the envelope.
 Json to_json(const Result& result);
 
 }  // namespace rlgo::optimise

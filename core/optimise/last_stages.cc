@@ -12,8 +12,8 @@
 namespace rlgo::optimise {
 namespace {
 
-constexpr double kTellSeconds = 2;        // at most, for the costs after each rewrite
-constexpr double kTellShare = 0.25;       // of the time until the command must end
+constexpr double kReportSeconds = 2;      // at most, for the costs after each rewrite
+constexpr double kReportFraction = 0.25;  // of the time until the command must end
 constexpr double kSwitchesSeconds = 1.5;  // for the runtime's own switches
 constexpr double kSwitchesRuns = 12;      // of the model, that the first setting takes in any case
 constexpr int kSwitchesLoads = 2;         // of it, that are worth waiting for
@@ -46,7 +46,7 @@ std::string timed_text(const Result& result) {
 ReportCosts report_costs(cost::CostModel& model, const OptimiseClock& clock, const Result& result) {
   ReportCosts costs;
   const bool gathers = model.defer();
-  const double until_s = clock.passed() + std::min(kTellSeconds, kTellShare * clock.left_to_end());
+  const double until_s = clock.passed() + std::min(kReportSeconds, kReportFraction * clock.left_to_end());
   const auto note = [&](const graph::Graph& graph, size_t made) {
     if (clock.passed() >= until_s) throw Stopped("the costs after each rewrite are left out");
     costs.step_us.insert(costs.step_us.end(), made, cost::graph_cost(model, graph).runtime_us);

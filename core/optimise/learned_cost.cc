@@ -16,7 +16,7 @@ using graph::Graph;
 using graph::NodeId;
 
 constexpr double kEachUs = 5, kBytesPerUs = 1e4, kFlopsPerUs = 1e5;
-constexpr double kLeastShare = 0.05;  // of its price that a corrected price keeps
+constexpr double kLeastFraction = 0.05;  // of its price that a corrected price keeps
 
 // The nodes that a price stands for.
 std::vector<NodeId> group_of(const Graph& graph, NodeId head, bool alone) {
@@ -93,7 +93,7 @@ double LearnedCost::op_us(const Graph& graph, NodeId id) {
   if (!is_new) return known->second;
   for (const auto& [name, x] : features_.of_group(graph, id, group_us))
     known->second += weights_(name) * x * features_.unmodified_us();
-  return known->second = measure::exact_us(std::max(known->second, kLeastShare * group_us));
+  return known->second = measure::exact_us(std::max(known->second, kLeastFraction * group_us));
 }
 
 }  // namespace rlgo::optimise

@@ -113,11 +113,11 @@ void LearnedSearch::measure(const std::vector<size_t>& batch) {
   for (const size_t graph : batch) ahead(graph, acquisition_.incumbent());
   for (const size_t graph : batch) {
     if (!found.empty() && over()) break;
-    LearnedGraph told{proposals_[graph].name, sums_[graph], acquisition_.predicted(graph),
-                      acquisition_.deviation(graph)};
+    LearnedGraph learned{proposals_[graph].name, sums_[graph], acquisition_.predicted(graph),
+                         acquisition_.deviation(graph)};
     if (const auto ratio = time_of(graph, acquisition_.incumbent())) {
-      told.ratio = *ratio;
-      found.emplace_back(graph, std::move(told));
+      learned.ratio = *ratio;
+      found.emplace_back(graph, std::move(learned));
     } else {
       acquisition_.failed(graph);
     }
@@ -134,12 +134,12 @@ void LearnedSearch::measure(const std::vector<size_t>& batch) {
       ratio = time_of(found[k].first, rival(k)).value_or(ratio);
     }
   }
-  for (const auto& [graph, told] : found) {
+  for (const auto& [graph, learned] : found) {
     const Proposal& proposal = proposals_[graph];
-    kept_.add(
-        {model_, hashes_[graph], sums_[graph], told.ratio, features_(proposal.graph, proposal.trace, *parts_.rules)});
-    acquisition_.timed(graph, told.ratio);
-    timed_.push_back(told);
+    kept_.add({model_, hashes_[graph], sums_[graph], learned.ratio,
+               features_(proposal.graph, proposal.trace, *parts_.rules)});
+    acquisition_.timed(graph, learned.ratio);
+    timed_.push_back(learned);
   }
   timing_s_ += watch.seconds();
 }

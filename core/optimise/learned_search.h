@@ -39,7 +39,7 @@ struct Proposal {
   rules::Trace trace;  // from the unmodified graph
 };
 
-// A graph that was timed whole for the learned cost; all in shares of the unmodified graph's.
+// A graph that was timed whole for the learned cost; all in fractions of the unmodified graph's.
 struct LearnedGraph {
   std::string name;
   double sum = 0;                       // of prices
@@ -91,7 +91,7 @@ class LearnedSearch {  // see the top of the file
   std::vector<const Proposal*> fastest(size_t count) const;
   // The one with this graph (its hash); null where it was not offered.
   const Proposal* proposal(uint64_t graph) const;
-  // Share of the unmodified graph's time that a graph took, or else is predicted to take.
+  // Fraction of the unmodified graph's time that a graph took, or else is predicted to take.
   double predicted(const graph::Graph& graph, const rules::Trace& trace) const;
   LearnedSummary summary() const;
 

@@ -101,7 +101,7 @@ std::unique_ptr<LoadedModel> at_parts(const LoadedModel& model, int64_t divisor,
 
 }  // namespace
 
-std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share, const Deadline& deadline) {
+std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double fraction, const Deadline& deadline) {
   const double flops = flops_of(model.graph);
   std::unique_ptr<LoadedModel> best;
   for (int64_t divisor = kDivisor; divisor <= kMostDivisor && !model.samples.empty(); divisor *= kDivisor) {
@@ -109,10 +109,10 @@ std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double s
     auto smaller = at_parts(model, divisor, 1);
     // Pictures, say, that are halved five times and joined with what they were before.
     if (!smaller) smaller = at_parts(model, divisor, kMostUnit);
-    const double its_share = smaller ? flops_of(smaller->graph) / flops : 1;
-    if (its_share > kLeastSaving) continue;
+    const double its_fraction = smaller ? flops_of(smaller->graph) / flops : 1;
+    if (its_fraction > kLeastSaving) continue;
     best = std::move(smaller);
-    if (its_share <= share) break;
+    if (its_fraction <= fraction) break;
   }
   return best;
 }

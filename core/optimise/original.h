@@ -80,6 +80,6 @@ LoadedModel load_at_sizes(ModelOptions options, const Sizes& sizes, bool with_we
 // The model read with smaller sample sizes, at which a run takes `share` of the operations or less, or the smallest
 // there are; operators have the same numbers. Null where no dimension is open, or none of these sizes will do. Throws
 // Stopped at the deadline.
-std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double share, const Deadline& deadline);
+std::unique_ptr<LoadedModel> at_smaller_sizes(const LoadedModel& model, double fraction, const Deadline& deadline);
 
 }  // namespace rlgo::optimise

@@ -12,16 +12,19 @@ namespace {
 // Loading a model and warming it up takes about as long as so many runs; of a slow model, as one (core/exec/warm_up.h).
 constexpr int kLoadRuns = 5, kSlowLoadRuns = 1;
 constexpr double kSlowRun_s = 1;
-constexpr double kSearchShare = 0.6, kChooseShare = 0.85;  // of all time, that are over when these end at the latest
-constexpr double kTimingShare = 0.35, kSweepShare = 0.5, kSweepsShare = 0.65;  // of the time until searching ends
-constexpr double kMoreTimingShare = 0.85;                                      // of the time until choosing ends
+constexpr double kSearchFraction = 0.6,
+                 kChooseFraction = 0.85;  // of all time, that are over when these end at the latest
+constexpr double kTimingFraction = 0.35, kSweepFraction = 0.5,
+                 kSweepsFraction = 0.65;      // of the time until searching ends
+constexpr double kMoreTimingFraction = 0.85;  // of the time until choosing ends
 // What searching and comparing have in any case, of the time that is left; of all time, to a bound, where little is:
 // without them there is nothing to check.
 // Of the bound (1.5 times the seconds, 25 runs): a little less, for what cannot be cut short.
 constexpr double kBoundSeconds = 1.4, kBoundRuns = 22;
-constexpr double kOverChooseShare = 0.25;  // of what is left after the end of comparisons, for one that is late
-constexpr double kLeastChecksShare = 0.6;  // of what is left after comparisons, for checks
-constexpr double kLeastSearchShare = 0.25, kLeastCompareShare = 0.15, kLeastOfAll = 0.2, kLeastSearchBound_s = 1.5;
+constexpr double kOverChooseFraction = 0.25;  // of what is left after the end of comparisons, for one that is late
+constexpr double kLeastChecksFraction = 0.6;  // of what is left after comparisons, for checks
+constexpr double kLeastSearchFraction = 0.25, kLeastCompareFraction = 0.15, kLeastOfAll = 0.2,
+                 kLeastSearchBound_s = 1.5;
 
 }  // namespace
 
@@ -51,19 +54,19 @@ int TimingEstimate::rounds(double seconds, size_t models, int least, int most) c
 
 TimePlan make_plan(double seconds, double passed_s, double last_s, double compare_s) {
   const double rest_s = std::max(0.0, seconds - passed_s);
-  const double least_s = std::max(kLeastSearchShare * rest_s, std::min(kLeastOfAll * seconds, kLeastSearchBound_s));
+  const double least_s = std::max(kLeastSearchFraction * rest_s, std::min(kLeastOfAll * seconds, kLeastSearchBound_s));
   TimePlan plan;
-  plan.choose_s = std::min(kChooseShare * seconds, seconds - last_s);
-  plan.search_s = std::max(passed_s + least_s, std::min(kSearchShare * seconds, plan.choose_s - compare_s));
-  plan.choose_s = std::max(plan.choose_s, plan.search_s + kLeastCompareShare * rest_s);
+  plan.choose_s = std::min(kChooseFraction * seconds, seconds - last_s);
+  plan.search_s = std::max(passed_s + least_s, std::min(kSearchFraction * seconds, plan.choose_s - compare_s));
+  plan.choose_s = std::max(plan.choose_s, plan.search_s + kLeastCompareFraction * rest_s);
   const double left_s = plan.search_s - passed_s;
-  plan.timing_s = passed_s + kTimingShare * left_s;
-  plan.sweep_s = passed_s + kSweepShare * left_s;
-  plan.sweeps_s = passed_s + kSweepsShare * left_s;
-  const bool cut = plan.search_s < kSearchShare * seconds;
-  const double late_s = std::max(kSearchShare * seconds, std::min(kChooseShare * seconds, seconds - compare_s));
+  plan.timing_s = passed_s + kTimingFraction * left_s;
+  plan.sweep_s = passed_s + kSweepFraction * left_s;
+  plan.sweeps_s = passed_s + kSweepsFraction * left_s;
+  const bool cut = plan.search_s < kSearchFraction * seconds;
+  const double late_s = std::max(kSearchFraction * seconds, std::min(kChooseFraction * seconds, seconds - compare_s));
   plan.late_s = cut ? late_s : plan.search_s;
-  plan.more_timing_s = plan.search_s + kMoreTimingShare * (plan.choose_s - plan.search_s);
+  plan.more_timing_s = plan.search_s + kMoreTimingFraction * (plan.choose_s - plan.search_s);
   return plan;
 }
 
@@ -72,12 +75,12 @@ Bound make_bound(double seconds, double run_s, double files_s) {
 }
 
 double Bound::choose_s(double choose_s) const {
-  return choose_s + std::max(0.0, kOverChooseShare * (end_s - choose_s));
+  return choose_s + std::max(0.0, kOverChooseFraction * (end_s - choose_s));
 }
 
 double Bound::checks_s(double passed_s, double least_s) const {
   const double left_s = std::max(0.0, end_s - passed_s);
-  return passed_s + std::max(left_s - least_s, kLeastChecksShare * left_s);
+  return passed_s + std::max(left_s - least_s, kLeastChecksFraction * left_s);
 }
 
 std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& made_up) {

@@ -23,7 +23,7 @@ namespace {
 constexpr int kUsualSteps = 2;       // of --allow rounding
 constexpr int kSets = 3;             // of inputs whose outputs are compared
 constexpr int kRounds = 40;          // of a comparison, at most
-constexpr double kShare = 0.25;      // of the time that is left, for all comparisons of times
+constexpr double kFraction = 0.25;   // of the time that is left, for all comparisons of times
 constexpr double kLeastGain = 0.01;  // what a rewrite must gain beyond doubt
 
 // Whether the processor adds products of u8 by s8 in 16 bits (AVX2, AVX512 without VNNI).
@@ -130,7 +130,7 @@ class Chooser {
       models.push_back({&model_.graph, some[k].file});
     }
     if (models.empty()) return;
-    const auto compared = benchmark_.compare(models, kRounds, kShare / 2 * std::max(0.0, clock_.left()), 3);
+    const auto compared = benchmark_.compare(models, kRounds, kFraction / 2 * std::max(0.0, clock_.left()), 3);
     for (size_t k = 0; k < runners.size(); ++k) {
       QuantisedTrial& trial = some[runners[k]].trial;
       const size_t at = k + 1;  // after the original

@@ -14,7 +14,7 @@ namespace rlgo::optimise {
 struct TimedGraph {
   uint64_t model = 0;       // hash of the unmodified graph
   uint64_t graph = 0;       // hash of the graph that was timed
-  double sum = 0;           // of its prices, in shares of the unmodified graph's, > 0
+  double sum = 0;           // of its prices, in fractions of the unmodified graph's, > 0
   double ratio = 0;         // its time to the unmodified graph's, > 0
   cost::Features features;  // as GraphFeatures shows them
 };

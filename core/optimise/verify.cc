@@ -23,8 +23,8 @@ constexpr double kWrongError = 1e-2;
 constexpr double kFoldedError = 1e-6;  // weights that the export computed are rounded to single precision
 // Sets of sizes at which a model with open dimensions is checked, and of inputs that show rounding.
 constexpr int kSizes = 3, kRoundingSets = 2;
-constexpr double kExactShare = 0.5, kFileShare = 0.7;  // of the time for the checks, that are over then
-constexpr double kLargeSizes = 8;                      // other sizes may take so many times as long
+constexpr double kExactFraction = 0.5, kFileFraction = 0.7;  // of the time for the checks, that are over then
+constexpr double kLargeSizes = 8;                            // other sizes may take so many times as long
 
 // What rlgo wrote: dimensions that were fixed are fixed there, the others still open.
 LoadedModel read_again(const LoadedModel& model, const fs::path& file, bool with_weights = true,
@@ -137,7 +137,7 @@ Check Verifier::exact_once(const rules::Replayed& rewritten, const Budget& budge
   try {
     const rules::Replayed here = at_checked_sizes(rewritten);
     verify::AgreementCheck both(original_->runs(1), here.graph, here.replaced, options);
-    while (sets < options_.seeds && (sets == 0 || budget.fits(kExactShare, exact_s_))) {
+    while (sets < options_.seeds && (sets == 0 || budget.fits(kExactFraction, exact_s_))) {
       const Stopwatch watch;
       original_->runs(sets + 1);
       both.run(sets++);
@@ -210,7 +210,7 @@ void Verifier::add_rounding(const Expected& expected, const graph::Graph& after,
 void Verifier::add_ranges(const graph::Graph& after, const Budget& budget, Check& check) const {
   const auto left_out = verify::incomparable_outputs(verify::unknown_types(model_.graph), after);
   if (!left_out.empty()) return;
-  for (int set = 0; set < verify::kRangeSets && !budget.over(kFileShare); ++set) {
+  for (int set = 0; set < verify::kRangeSets && !budget.over(kFileFraction); ++set) {
     const verify::RangeSet* range = original_->range(set);
     const std::string lost =
         range ? verify::lost_in_range(*range, model_.graph, after, options_.threads) : std::string();
@@ -232,7 +232,7 @@ Check Verifier::file_again(const fs::path& file, const Check& exact, const Budge
     double last_s = 0;
     for (int set = 0; set < (centred ? kRoundingSets : std::min(options_.seeds, kRoundingSets)); ++set) {
       const bool fits =
-          centred ? budget.fits_end(last_s + runtime_s() + time_.kept_s) : budget.fits(kFileShare, last_s);
+          centred ? budget.fits_end(last_s + runtime_s() + time_.kept_s) : budget.fits(kFileFraction, last_s);
       if (set > 0 && check.finding != Finding::same) break;
       if (set > 0 && !fits) {
         add_limit(check, "one input is skipped for lack of time");

@@ -76,10 +76,10 @@ class Verifier {
     double seconds;
     Deadline end;
     Stopwatch watch = {};
-    bool over(double share) const { return watch.seconds() >= share * seconds; }
-    // What takes so long is over before this share of the time is, or (fits_end) before all has to end.
-    bool fits(double share, double needed_s) const {
-      return watch.seconds() + needed_s < share * seconds && fits_end(needed_s);
+    bool over(double fraction) const { return watch.seconds() >= fraction * seconds; }
+    // What takes so long is over before this fraction of the time is, or (fits_end) before all has to end.
+    bool fits(double fraction, double needed_s) const {
+      return watch.seconds() + needed_s < fraction * seconds && fits_end(needed_s);
     }
     bool fits_end(double needed_s) const { return needed_s < end.left(); }
   };
@@ -90,8 +90,8 @@ class Verifier {
   // has any at which it runs.
   void choose_sizes(const Budget& budget);
   bool may_shrink() const { return time_.rules != nullptr && !smaller_ && !model_.samples.empty(); }
-  // To about this share of the operations. False: there are no such sizes. Throws Stopped.
-  bool shrink(double share);
+  // To about this fraction of the operations. False: there are no such sizes. Throws Stopped.
+  bool shrink(double fraction);
   // The same rewrites of checked().
   rules::Replayed at_checked_sizes(const rules::Replayed& rewritten) const;
   // What one comparison in double precision takes, and one in the runtime; 0: not known.

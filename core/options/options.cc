@@ -37,7 +37,7 @@ constexpr std::pair<const char*, const char*> kOldNames[] = {
     {"env.max-locations", "search.max-locations"},  // of rlgo search, which has no environment
 };
 constexpr std::string_view kFlagValues[] = {"true", "false", "yes", "no", "on", "off", "1", "0"};
-constexpr size_t kOldNamesTold = 3;  // of one place
+constexpr size_t kOldNamesListed = 3;  // of one place
 
 // " [1..20]"; intervals have brackets of their own.
 std::string in_brackets(const std::string& bounds) {
@@ -200,7 +200,7 @@ std::string Options::notice() {
   for (const auto& [place, renamed] : std::exchange(old_names_, {})) by_place[place].push_back(renamed);
   std::vector<std::string> parts;
   for (auto& [place, renamed] : by_place) {
-    const size_t more = renamed.size() > kOldNamesTold ? renamed.size() - kOldNamesTold : 0;
+    const size_t more = renamed.size() > kOldNamesListed ? renamed.size() - kOldNamesListed : 0;
     renamed.resize(renamed.size() - more);
     parts.push_back(
         fmt::format("{}: {}{}", place, join(renamed, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));

@@ -45,7 +45,7 @@ bool is_one_file(const std::string& a, const std::string& b, bool also_new) {
   return also_new && fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
 }
 
-std::string told(const Word& word) {
+std::string text_of(const Word& word) {
   if (!word.option.empty() && word.option != "--graph") return word.option;
   return word.value.ends_with(".onnx") ? "the model" : "the file that is read";
 }
@@ -75,7 +75,7 @@ std::string overwritten_file(const std::vector<std::string>& arguments) {
         return !file.empty() && file != "-" && is_one_file(written.value, file, other.written());
       });
       if (same)
-        return fmt::format("{} {}: is {} itself; name another file", written.option, written.value, told(other));
+        return fmt::format("{} {}: is {} itself; name another file", written.option, written.value, text_of(other));
     }
   }
   return {};

@@ -31,7 +31,7 @@ double opaque_percent(const std::map<std::string, int>& ops) {
 }
 
 // Where rules apply: lines appended to `out`, and as JSON.
-Json tell_matches(const std::shared_ptr<const rules::RuleSet>& rules, const graph::Graph& graph, std::string& out) {
+Json report_matches(const std::shared_ptr<const rules::RuleSet>& rules, const graph::Graph& graph, std::string& out) {
   const rules::MatchIndex index(rules, graph);
   out += fmt::format("\n{} places where {} rules apply:\n", index.total(), rules->size());
   Json matches = Json::array();
@@ -71,7 +71,7 @@ Description describe_model(const std::string& name, const std::string& about, co
   out += "operators:";
   for (const auto& [op, count] : ops) out += fmt::format(" {} {}", count, op);
   const auto rules = rules::choose_rules({});
-  Json matches = tell_matches(rules, graph, out);
+  Json matches = report_matches(rules, graph, out);
   cost::AnalyticCost model_cost;
   const auto cost = cost::graph_cost(model_cost, graph);
   out += fmt::format("analytic cost {:.3f} ms, {:.3f} GFLOP, {} moved, {} at the peak, {:.0f} kernels\n",

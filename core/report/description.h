@@ -12,7 +12,7 @@
 
 namespace rlgo::report {
 
-// A text for people, and the members of the document "rlgo.inspect/1".
+// A text for people, and the members of the document "rlgo.inspect/2".
 struct Description {
   std::string text;
   Json json;
@@ -20,7 +20,7 @@ struct Description {
 
 // A model of this name (its file's, or a zoo graph's), what `about` states of it, and its graph. `changes`: what the
 // import folded, merged or removed, a line each; the text lists them where `show_changes` reports so.
-// `times`: its operators under `target`; none: shares of the time are not known.
+// `times`: its operators under `target`; none: fractions of the time are not known.
 Description describe_model(const std::string& name, const std::string& about, const graph::Graph& graph,
                            const std::vector<std::string>& changes, bool show_changes, const std::string& target = {},
                            std::span<const cost::OperatorTime> times = {});

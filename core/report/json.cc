@@ -23,11 +23,11 @@ Json file_json(const fs::path& path) {
 Json rules_json(const rules::RuleSet& rules) { return {{"count", rules.size()}, {"hash", hex(rules.hash())}}; }
 
 Json kept_json(const cost::KeptOperators& kept) {
-  const auto share = [&](double of) { return kept.timed ? Json(of) : Json(); };
+  const auto fraction = [&](double of) { return kept.timed ? Json(of) : Json(); };
   Json operators = Json::array();
   for (const auto& [type, kind] : kept.kinds)
-    operators.push_back({{"op", type}, {"count", kind.count}, {"share", share(kind.share)}});
-  return {{"share", share(kept.share())}, {"operators", std::move(operators)}};
+    operators.push_back({{"op", type}, {"count", kind.count}, {"fraction", fraction(kind.fraction)}});
+  return {{"fraction", fraction(kept.fraction())}, {"operators", std::move(operators)}};
 }
 
 Json trace_json(const rules::RuleSet& rules, std::span<const rules::Rewrite> trace, std::span<const double> cost_us) {

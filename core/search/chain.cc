@@ -17,7 +17,7 @@ constexpr size_t kKickWindow = 40;
 constexpr int kKickMoves = 30;
 // Episodes.
 constexpr int kFirstPatience = 1500, kPatience = 600;  // rounds without gain
-constexpr double kFreshShare = 0.3;                    // that start at the unmodified graph
+constexpr double kFreshFraction = 0.3;                 // that start at the unmodified graph
 
 }  // namespace
 
@@ -88,7 +88,7 @@ void Chain::next_episode() {
   rounds_without_gain_ = 0;
   patience_ = kPatience;
   from_best_ = false;
-  const bool fresh = best_.places.empty() || (rng_.uniform() < kFreshShare && !start_.places.empty());
+  const bool fresh = best_.places.empty() || (rng_.uniform() < kFreshFraction && !start_.places.empty());
   walk_.restore(fresh ? start_ : best_);
   if (!fresh) bathe(kKickWindow, kKickMoves, kKickTemperature * unit_us_, -std::numeric_limits<double>::infinity());
   // At least one graph, so that what has nowhere to go ends with the budget.

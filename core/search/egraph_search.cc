@@ -92,7 +92,7 @@ class Saturation {
   int rounds_ = 0;
 };
 
-// Share of the time that saturation may take; the solver gets the rest.
+// Fraction of the time that saturation may take; the solver gets the rest.
 constexpr double kSaturating = 0.4;
 
 class EGraphSearch {

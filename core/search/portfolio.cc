@@ -15,11 +15,11 @@
 namespace rlgo::search {
 namespace {
 
-constexpr double kFirstTurn = 8000, kFirstDearTurn = 1000;  // graphs priced; where a move prices most of a graph
-constexpr double kFirstWindows = 32'000;                    // mostly they find the most that can be found in this time
-constexpr double kLonger = 1.5;                             // than the turn before
-constexpr double kLeastShare = 0.25;                        // of a turn
-constexpr int64_t kBacktrackingsGraphs = 10;                // in the time in which the others price one
+constexpr double kFirstTurn = 8000, kFirstExpensiveTurn = 1000;  // graphs priced; where a move prices most of a graph
+constexpr double kFirstWindows = 32'000;      // mostly they find the most that can be found in this time
+constexpr double kLonger = 1.5;               // than the turn before
+constexpr double kLeastFraction = 0.25;       // of a turn
+constexpr int64_t kBacktrackingsGraphs = 10;  // in the time in which the others price one
 
 class Portfolio {
  public:
@@ -27,8 +27,8 @@ class Portfolio {
       : context_(problem, options), windows_(context_), annealing_(context_), local_(problem.cost.is_local()) {}
 
   Result run() {
-    search_windows(local_ ? kFirstWindows : kFirstDearTurn);
-    for (double turn = local_ ? kFirstTurn : kFirstDearTurn; goes_on_; turn = std::min(turn * kLonger, 1e15)) {
+    search_windows(local_ ? kFirstWindows : kFirstExpensiveTurn);
+    for (double turn = local_ ? kFirstTurn : kFirstExpensiveTurn; goes_on_; turn = std::min(turn * kLonger, 1e15)) {
       search_again(turn);
       if (goes_on_) anneal(turn);
       if (goes_on_) search_windows(turn * kLonger);
@@ -39,15 +39,15 @@ class Portfolio {
  private:
   // Windows that found nothing are deeper the next time, and find less, as annealing does in a graph that it has
   // annealed: they get half as long. What rewriting from scratch finds comes late and is much; it keeps its time.
-  void set_share(double& share, double before_us) const {
+  void set_fraction(double& fraction, double before_us) const {
     const bool found = context_.best_us() < before_us - context_.tolerance_us();
-    share = found || !local_ ? 1.0 : std::max(kLeastShare, share / 2);
+    fraction = found || !local_ ? 1.0 : std::max(kLeastFraction, fraction / 2);
   }
 
   void search_windows(double tries) {
     const double before_us = context_.best_us();
-    windows_.run(static_cast<int64_t>(tries * windows_share_));
-    set_share(windows_share_, before_us);
+    windows_.run(static_cast<int64_t>(tries * windows_fraction_));
+    set_fraction(windows_fraction_, before_us);
     goes_on_ = !windows_.ended();
   }
 
@@ -77,8 +77,8 @@ class Portfolio {
     goes_on_ = !windows_.finished() || annealing_.can_move();
     if (!goes_on_) return;
     const double before_us = context_.best_us();
-    annealing_.run(static_cast<int64_t>(tries * annealing_share_));
-    set_share(annealing_share_, before_us);
+    annealing_.run(static_cast<int64_t>(tries * annealing_fraction_));
+    set_fraction(annealing_fraction_, before_us);
     windows_.adopt(annealing_.best());
     goes_on_ = !annealing_.ended();
   }
@@ -88,7 +88,7 @@ class Portfolio {
   Annealing annealing_;
   std::optional<RewriteAgain> again_;  // costs of all rewrites: not before its first turn
   const bool local_;
-  double windows_share_ = 1, annealing_share_ = 1;  // of a turn
+  double windows_fraction_ = 1, annealing_fraction_ = 1;  // of a turn
   bool goes_on_ = true;
 };
 

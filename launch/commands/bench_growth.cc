@@ -64,7 +64,7 @@ int run_bench_growth(Context& context) {
   const Output output(output_options);
   const TemporaryFolder folder("rlgo-growth");
   std::vector<measure::GrowthRow> rows;
-  output.say("family    operators  part       seconds    CPU s  peak MiB\n");
+  output.print("family    operators  part       seconds    CPU s  peak MiB\n");
   for (const auto& family : growth.families) {
     for (const auto& size : growth.sizes) {
       const auto operators = parse_int(size);
@@ -77,16 +77,16 @@ int run_bench_growth(Context& context) {
         if (signalled()) fail("stopped by a signal; {} rows were measured", rows.size());
         measure::GrowthRow row{.family = family, .part = part, .operators = *operators};
         measure::run_child(command_of(growth, part, model), growth.most_seconds, signalled, row);
-        output.say(fmt::format("{:<9} {:>9}  {:<8} {:>9.2f} {:>8.2f} {:>9.0f}{}\n", family, row.operators, part,
-                               row.seconds, row.cpu_s, row.peak_mib,
-                               row.status == 0 || row.status == 3 ? "" : fmt::format("  status {}", row.status)));
+        output.print(fmt::format("{:<9} {:>9}  {:<8} {:>9.2f} {:>8.2f} {:>9.0f}{}\n", family, row.operators, part,
+                                 row.seconds, row.cpu_s, row.peak_mib,
+                                 row.status == 0 || row.status == 3 ? "" : fmt::format("  status {}", row.status)));
         rows.push_back(row);
         if (!growth.csv.empty()) atomic_write(growth.csv, measure::csv_of(rows));
       }
       fs::remove(model);
     }
   }
-  output.say(measure::exponents_of(rows));
+  output.print(measure::exponents_of(rows));
   Json table = Json::array();
   for (const measure::GrowthRow& r : rows)
     table.push_back({{"family", r.family},

@@ -21,12 +21,12 @@
 namespace rlgo::launch {
 namespace {
 
-using Say = std::function<void(const std::string&)>;
+using Print = std::function<void(const std::string&)>;
 
 // Reads the command line, starts the runtime, and writes the document "rlgo.KIND/1" with what `bench` finds.
 template <typename BenchOptions>
 int bench_runtime(Context& context, const std::string& usage, const std::string& kind,
-                  Json (*bench)(const BenchOptions&, cost::Runtime&, const std::function<bool()>&, const Say&)) {
+                  Json (*bench)(const BenchOptions&, cost::Runtime&, const std::function<bool()>&, const Print&)) {
   Problem config;
   config.cost.target.runtime = "auto";
   BenchOptions of_bench;
@@ -45,7 +45,7 @@ int bench_runtime(Context& context, const std::string& usage, const std::string&
   const Output output(output_options);
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(output.log()), signalled);
-  Json body = bench(of_bench, *runtime, signalled, [&](const std::string& text) { output.say(text); });
+  Json body = bench(of_bench, *runtime, signalled, [&](const std::string& text) { output.print(text); });
   body["target"] = {{"runtime", runtime->name()}, {"device", runtime->device()}, {"threads", runtime->threads()}};
   output.document(kind, 0, options, std::move(body));
   return 0;
@@ -58,7 +58,8 @@ Json bench_target(const Output& output, const Problem& config, const std::vector
     fail_usage("bench --target compares measured costs; it does not go with --cost analytic");
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(LogOptions()), signalled);
-  output.say(fmt::format("{} on {}, {}\n", runtime->name(), runtime->device(), counted(runtime->threads(), "thread")));
+  output.print(
+      fmt::format("{} on {}, {}\n", runtime->name(), runtime->device(), counted(runtime->threads(), "thread")));
   Json out = Json::array();
   const auto rules = rules::choose_rules(config.rules);
   for (const auto& name : graphs) {
@@ -66,7 +67,7 @@ Json bench_target(const Output& output, const Problem& config, const std::vector
     one.graph = name;
     out.push_back(calibrate::check_prices(name, load_model(one, true), make_prices(config, runtime), rules,
                                           {variants, config.check.repeats, config.seed},
-                                          [&](const std::string& text) { output.say(text); }));
+                                          [&](const std::string& text) { output.print(text); }));
   }
   return out;
 }

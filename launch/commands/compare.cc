@@ -49,7 +49,7 @@ int run_compare(Context& context) {
   install_signal_handlers();
   const auto runtime = start_runtime(config, Log(output.log(LogLevel::warning)), signalled);
   const auto found = optimise::compare_models(compare, *runtime, signalled);
-  output.say(optimise::to_text(found));
+  output.print(optimise::to_text(found));
   const int status = found.outputs.refuses() ? kOtherOutputsStatus : found.too_slow() ? kSlowerStatus : 0;
   if (output.wants_document()) output.document("compare", status, options, optimise::to_json(found));
   return status;

@@ -60,15 +60,15 @@ int run_inspect(Context& context) {
   const Output output(output_options);
   if (words->empty()) fail_usage("inspect needs a path (rlgo inspect --help)");
   const std::filesystem::path path = words->front();
-  if (compact) output.say(training()->compact(path));
+  if (compact) output.print(training()->compact(path));
   if (report) {
-    output.say(training()->write_report(path) + "\n");
+    output.print(training()->write_report(path) + "\n");
     if (!output.wants_document()) return 0;
   }
   if (!config.cost.target.runtime.empty()) check_target(config.cost.target);
   const EndAtInterrupt interrupt;
   const auto found = describe(path, changes, config);
-  output.say(found.text);
+  output.print(found.text);
   output.document("inspect", 0, options, found.json);
   return 0;
 }

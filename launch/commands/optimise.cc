@@ -104,11 +104,11 @@ int run_optimise(Context& context) {
   line.clear();
   if (!report_path.empty()) atomic_write(report_path, optimise::to_html(result, signalled));
   if (output.verbose())
-    output.say(optimise::to_text(result) +
-               (report_path.empty() ? "" : fmt::format("report          {}\n", report_path)));
+    output.print(optimise::to_text(result) +
+                 (report_path.empty() ? "" : fmt::format("report          {}\n", report_path)));
   else
-    output.say(optimise::to_summary(result, output.quiet(), report_path));
-  if (config.cost.timing.learned && !output.quiet()) output.say(optimise::offer_to_calibrate(result));
+    output.print(optimise::to_summary(result, output.quiet(), report_path));
+  if (config.cost.timing.learned && !output.quiet()) output.print(optimise::offer_to_calibrate(result));
   const int status = result.improved ? 0 : kNothingFoundStatus;
   if (output.wants_document()) {
     Json body = optimise::to_json(result);

@@ -68,7 +68,7 @@ std::shared_ptr<const rules::RuleSet> chosen_rules(const std::vector<std::string
   return rules;
 }
 
-void say_line(const std::string& line) {
+void print_line(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
 }

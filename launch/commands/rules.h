@@ -30,7 +30,7 @@ std::optional<std::vector<std::string>> parse_rules_arguments(const char* comman
 std::shared_ptr<const rules::RuleSet> chosen_rules(const std::vector<std::string>& words);
 
 // To standard output, at once.
-void say_line(const std::string& line);
+void print_line(const std::string& line);
 
 int run_rules_list(const std::vector<std::string>& arguments);  // `rlgo rules WORD`; exit status
 int run_rules_show(const std::vector<std::string>& arguments);

@@ -35,7 +35,7 @@ int run_rules_axioms(const std::vector<std::string>& arguments) {
   if (files.empty()) files.push_back(shipped_config("rules/axioms.rules").string());
   if (!used_by.empty()) {
     if (!names->empty()) fail_usage("rules axioms --used-by takes no names of axioms");
-    return rulegen::report_uses(files, used_by, say_line) ? 0 : 1;
+    return rulegen::report_uses(files, used_by, print_line) ? 0 : 1;
   }
   std::string text;
   for (const auto& file : files) text += rulegen::expand_families(read_text(file), file);
@@ -49,8 +49,8 @@ int run_rules_axioms(const std::vector<std::string>& arguments) {
   bounded.least_instances = instances;
   bounded.of_many_axes = instances / 4;
   bounded.stop = signalled;
-  if (mutants) return rulegen::report_mutants({files, *names, stride, first}, bounded, say_line) ? 0 : 1;
-  const bool all = rulegen::report_axioms(*rules, bounded, expect_false, say_line);
+  if (mutants) return rulegen::report_mutants({files, *names, stride, first}, bounded, print_line) ? 0 : 1;
+  const bool all = rulegen::report_axioms(*rules, bounded, expect_false, print_line);
   if (signalled()) fail("stopped by a signal: the rest was not looked at");
   return all ? 0 : 1;
 }

@@ -37,7 +37,7 @@ int run_rules_bench(const std::vector<std::string>& arguments) {
   StatusLine line = output.status_line();
   bench.stop = signalled;
   bench.show = [&](const std::string& text) { text.empty() ? line.clear() : line.show(text); };
-  bench.say = [&](const std::string& text) { output.say(text + "\n"); };
+  bench.print = [&](const std::string& text) { output.print(text + "\n"); };
   Json body = {{"generate", nullptr}, {"prove", nullptr}, {"match", nullptr}, {"soundness", nullptr}};
   if (asked("generate")) body["generate"] = report::rows_json(rulegen::bench_generate(bench));
   if (asked("prove")) body["prove"] = report::rows_json(rulegen::bench_prove(bench));

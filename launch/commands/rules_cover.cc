@@ -43,7 +43,7 @@ int run_rules_import(const std::vector<std::string>& arguments) {
   if (files->size() != 1)
     fail_usage("rules import needs one file: TASO's rules, FILE.pb (graph_subst.pb) or a text dump");
   if (out.empty()) fail_usage("rules import needs --out FILE.rules");
-  const auto imported = rulegen::import_rules(rulegen::read_dump(files->front()), say_line);
+  const auto imported = rulegen::import_rules(rulegen::read_dump(files->front()), print_line);
   atomic_write(out, imported.text);
   std::printf("wrote %s: %d rules (%d of them from right to left), %d left out\n", out.c_str(), imported.rules,
               imported.reversed, imported.left_out);
@@ -79,7 +79,7 @@ int run_rules_cover(const std::vector<std::string>& arguments) {
   how.cover.seed = static_cast<uint64_t>(seed);
   how.threads = static_cast<int>(threads);
   how.stop = signalled;
-  how.say = say_line;
+  how.print = print_line;
   const Stopwatch watch;
   const auto rules = proved_rules(known);
   const auto counts = rulegen::cover_all(to_cover, rules, *rulegen::AxiomSet::load(axioms), how);

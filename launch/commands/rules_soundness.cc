@@ -47,11 +47,11 @@ int run_rules_soundness(const std::vector<std::string>& arguments) {
     };
   }
   const Stopwatch watch;
-  double told = 0;
+  double printed_s = 0;
   soundness.go_on = [&](int64_t done) {
-    if (watch.seconds() - told >= 10) {
-      told = watch.seconds();
-      std::fprintf(stderr, "%lld applications, %.0f s\n", static_cast<long long>(done), told);
+    if (watch.seconds() - printed_s >= 10) {
+      printed_s = watch.seconds();
+      std::fprintf(stderr, "%lld applications, %.0f s\n", static_cast<long long>(done), printed_s);
     }
     return !signalled();
   };

@@ -91,17 +91,17 @@ int run_rules_verify(const std::vector<std::string>& arguments) {
   }
   how.stop = signalled;
   rulegen::Proofs work(rulegen::rules_of_files(*files, only, sample));
-  const auto say = [&](const std::string& line) {
-    if (!output.quiet()) output.say(line + "\n");
+  const auto print = [&](const std::string& line) {
+    if (!output.quiet()) output.print(line + "\n");
   };
   const Stopwatch watch;
-  const bool ended = rulegen::prove_all(work, *axioms, how, threads, say);
+  const bool ended = rulegen::prove_all(work, *axioms, how, threads, print);
   for (const auto& file : write ? *files : std::vector<std::string>()) {
     rulegen::write_proofs(file, work);
-    output.say(fmt::format("wrote {}\n", file));
+    output.print(fmt::format("wrote {}\n", file));
   }
   const auto sum = rulegen::totals_of(work);
-  output.say(rulegen::to_text(sum, work.rules.size(), watch.seconds()));
+  output.print(rulegen::to_text(sum, work.rules.size(), watch.seconds()));
   const int status = sum.counts[0] == static_cast<int>(work.rules.size()) ? 0 : kFailedStatus;
   const int stopped = !signalled() ? 0 : 128 + stop_signal();
   output.document("rules-verify", stopped != 0 ? stopped : status, options, to_json(work, sum, watch.seconds()));

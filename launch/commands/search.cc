@@ -139,8 +139,8 @@ class GraphSearch {
     if (best_.traced)
       atomic_write(folder / "best.trace", to_text(optimise::trace_file(model_, rules_, best_.trace, *cost_), *rules_));
     export_model(model_, best_.graph, folder / "best.onnx");
-    output_.say(fmt::format("{}: best by {}, written to {}{}\n{}", config_.run.model.graph, best_method_,
-                            folder.string(), best_.traced ? "" : " (it has no trace)", optimise::to_text(verdict)));
+    output_.print(fmt::format("{}: best by {}, written to {}{}\n{}", config_.run.model.graph, best_method_,
+                              folder.string(), best_.traced ? "" : " (it has no trace)", optimise::to_text(verdict)));
     Json written = {{"graph", config_.run.model.graph},
                     {"method", best_method_},
                     {"model", report::file_json(folder / "best.onnx")},
@@ -215,7 +215,7 @@ Json run_all(SearchConfig config) {
       written.push_back(search.write(graphs.size() == 1 ? fs::path(config.out)
                                                         : fs::path(config.out) / zoo::label_of(graph, labels)));
   }
-  output.say(to_text(rows));
+  output.print(to_text(rows));
   return {{"searches", report::searches_json(rows, *rules)},
           {"written", std::move(written)},
           {"rules", report::rules_json(*rules)}};

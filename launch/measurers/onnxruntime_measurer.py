@@ -98,7 +98,7 @@ class Model:
         os.unlink(path)
         return sorted((e for e in events if e.get("cat") == "Node" and e["name"].endswith(KERNEL)), key=lambda e: (e["ts"], -e["dur"]))
 
-    def layout_share(self):
+    def layout_fraction(self):
         """ReorderInput and ReorderOutput: blocked layouts of convolutions."""
         times, counted = {}, set()
         for event in self.kernels():
@@ -106,7 +106,7 @@ class Model:
             times.setdefault(name, []).append(event["dur"])
             if event["args"].get("op_name") in ("ReorderInput", "ReorderOutput") or protocol.CONTEXT in name:
                 counted.add(name)
-        return protocol.share(times, counted.__contains__)
+        return protocol.fraction(times, counted.__contains__)
 
     def operator_times(self):
         """The least time of each node in one run, those inside of bodies left out: the node with the body has their time."""

@@ -11,7 +11,7 @@ class Model:
         try:
             self.net = cv2.dnn.readNetFromONNX(path)
         except cv2.error as error:
-            raise ValueError(f"OpenCV does not read the model: {said(error)}") from None
+            raise ValueError(f"OpenCV does not read the model: {reason(error)}") from None
         if plain:
             self.net.enableWinograd(False)  # enableFusion(False) empties a network of the engine that 5.0 has
         own = list(self.net.getUnconnectedOutLayersNames())
@@ -28,7 +28,7 @@ class Model:
             self.set_inputs(feeds)
             self.run()
         except self.cv2.error as error:
-            raise ValueError(f"OpenCV does not run the model: {said(error)}") from None
+            raise ValueError(f"OpenCV does not run the model: {reason(error)}") from None
 
     def run(self):
         self.answers = self.net.forward(self.names)
@@ -38,7 +38,7 @@ class Model:
         return list(zip(self.names, self.answers, strict=True))
 
 
-def said(error):
+def reason(error):
     """Of OpenCV's message, which names sources of its own, what it is about."""
     return " ".join(error.err.split(": OpenCV(")[0].strip("> \n").split())
 

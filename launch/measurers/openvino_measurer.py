@@ -33,7 +33,7 @@ class Model:
         self.run()
         return [(port.get_any_name(), self.request.get_tensor(port).data.copy()) for port in self.compiled.outputs]
 
-    def layout_share(self):
+    def layout_fraction(self):
         """Reorders: blocked layouts of convolutions."""
         times, reorders = {}, set()
         for _ in range(PROBE_RUNS):
@@ -42,7 +42,7 @@ class Model:
                 times.setdefault(node.node_name, []).append(node.real_time.total_seconds())
                 if node.node_type == "Reorder":
                     reorders.add(node.node_name)
-        return protocol.share(times, reorders.__contains__)
+        return protocol.fraction(times, reorders.__contains__)
 
 
 class OpenVino:

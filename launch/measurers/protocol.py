@@ -2,10 +2,10 @@
 
 A runtime is an object with
     hello(threads) -> dict of runtime, version, device, threads, outputs, pool_context; raises ImportError where it is not installed
-    load(path, generator, probe, shapes, values) -> model; `probe`: layout_share() will be asked, once, before any timing;
+    load(path, generator, probe, shapes, values) -> model; `probe`: layout_fraction() will be asked, once, before any timing;
         `shapes`: of inputs by name, where the model leaves them open; `values`: numbers that inputs by name are to have
 and a model has `assumed` (what feeds_that_run() answers, or {}), run() (one inference on inputs that were synthetic at load), outputs() (one inference:
-[(name, numpy array)]; a runtime whose models have none leaves `outputs` out of its greeting), and, where the runtime reports it, layout_share() (the part of
+[(name, numpy array)]; a runtime whose models have none leaves `outputs` out of its greeting), and, where the runtime reports it, layout_fraction() (the part of
 its time, 0 to 1, that changes of data layout at its own inputs and outputs take). A runtime that greets with `switches` also has
     settings() -> [{level, threads, usual}], its own switches; load() takes one of them as a sixth argument.
     plain() -> the one of them without graph optimisation; may be missing
@@ -139,7 +139,7 @@ def shape_of(name, declared, shapes):
     return [w if d is None else d for d, w in zip(declared, wanted)]
 
 
-def share(times, counted):
+def fraction(times, counted):
     """Part of the summed least times of operators that `counted` ones take. `times`: name -> list of measured times."""
     least = {name: min(values) for name, values in times.items()}
     total = sum(least.values())
@@ -167,7 +167,7 @@ class Loading:
         except OSError:
             return 0
 
-    def told(self, run):
+    def reported(self, run):
         seconds = time.perf_counter() - self.begin
         run()
         return {"seconds": seconds, "bytes": max(0, self.memory("VmHWM") - self.before)}
@@ -184,7 +184,7 @@ class Server:
         self.out = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
 
-    def say(self, **message):
+    def send(self, **message):
         self.out.write(json.dumps(message) + "\n")
         self.out.flush()
 
@@ -239,7 +239,7 @@ class Server:
 
         models, results, batches = [], [], []
         for index, path in enumerate(request["models"]):
-            self.say(id=request["id"], at=index)
+            self.send(id=request["id"], at=index)
             model, result, batch = None, {}, 1
             try:
                 loading = None if self.loaded else Loading()
@@ -247,9 +247,9 @@ class Server:
                 model = self.runtime.load(path, numpy.random.default_rng(request["seed"]), probe,
                                           request.get("shapes", {}), request.get("values", {}))
                 if loading:
-                    result["loading"] = loading.told(model.run)
+                    result["loading"] = loading.reported(model.run)
                 if probe:
-                    result["layout_share"] = model.layout_share() if hasattr(model, "layout_share") else 0.0
+                    result["layout_fraction"] = model.layout_fraction() if hasattr(model, "layout_fraction") else 0.0
                 elif model.assumed:
                     result["assumed"] = model.assumed
                 if not self.is_slow(model.run, request["warmup"], 1 if loading else 0) and request["min_sample_us"] > 0:
@@ -282,13 +282,13 @@ class Server:
     def time_models(self, request, probe):
         begin = time.monotonic()
         models, results, batches = self.load(request, probe)
-        pace = self.reference_of(request) if "reference" in request else None
+        clock = self.reference_of(request) if "reference" in request else None
         good = [i for i, model in enumerate(models) if model is not None]
         for i in good:
             results[i]["samples_us"] = []
-            if pace:
+            if clock:
                 results[i]["reference_us"] = []
-        before = pace() if pace else 0
+        before = clock() if clock else 0
         order = random.Random(request["seed"])
         last = None  # that was timed cold
         collected = gc.isenabled()
@@ -309,12 +309,12 @@ class Server:
                         if batches[i] > 1:
                             models[i].run()  # not counted: the others have taken the caches
                         results[i]["samples_us"].append(self.sample_us(models[i].run, batches[i]))
-                    if pace:
-                        earlier, before = before, pace()
+                    if clock:
+                        earlier, before = before, clock()
                         results[i]["reference_us"].append((earlier + before) / 2)
                 except Exception as error:
                     results[i] = {"error": f"{type(error).__name__}: {error}"[:2000]}
-            self.say(id=request["id"], round=round_number)
+            self.send(id=request["id"], round=round_number)
         if collected:
             gc.enable()
         return results
@@ -323,20 +323,20 @@ class Server:
         """One run of one model: a file of 64-bit floats for each of its outputs."""
         import numpy
 
-        self.say(id=request["id"], at=index)
+        self.send(id=request["id"], at=index)
         setting = [self.runtime.plain()] if request.get("plain") and hasattr(self.runtime, "plain") else []
         alike = random_seeds.seeded(path, request["folder"])
         model = self.runtime.load(alike, numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}),
                                   request.get("values", {}), *setting)
         if alike != path and hasattr(model, "begin_anew"):
             model.begin_anew()
-        told = []
+        reported = []
         arrays = [part for name, value in model.outputs() for part in other_values.arrays_of(name, value)]
         for place, (name, dtype, array) in enumerate(arrays):
             file = os.path.join(request["folder"], f"{index}-{place}.f64")
             array.astype("<f8").tofile(file)
-            told.append({"name": name, "dtype": dtype, "shape": list(array.shape), "file": file})
-        return {"outputs": told}
+            reported.append({"name": name, "dtype": dtype, "shape": list(array.shape), "file": file})
+        return {"outputs": reported}
 
     def outputs(self, request):
         results = []
@@ -355,13 +355,13 @@ class Server:
         begin, seconds = time.monotonic(), request["seconds"]
         settings = self.runtime.settings()
         places = [(s, m) for s in range(len(settings)) for m in range(len(request["models"]))]
-        share = seconds / (2 * len(places))
+        fraction = seconds / (2 * len(places))
         samples, errors = {place: [] for place in places}, {}
         for s, m in places + places[::-1]:
             if s in errors or time.monotonic() - begin > seconds:
                 continue
-            self.say(id=request["id"], at=m)
-            until = time.monotonic() + share
+            self.send(id=request["id"], at=m)
+            until = time.monotonic() + fraction
             try:
                 model = self.runtime.load(request["models"][m], numpy.random.default_rng(request["seed"]), False, request.get("shapes", {}),
                                           request.get("values", {}), settings[s])
@@ -380,7 +380,7 @@ class Server:
     def profile(self, request):
         import numpy
 
-        self.say(id=request["id"], at=0)
+        self.send(id=request["id"], at=0)
         return self.runtime.load(request["model"], numpy.random.default_rng(request["seed"]), True, request.get("shapes", {}),
                                  request.get("values", {})).operator_times()
 
@@ -410,9 +410,9 @@ class Server:
                 request = json.loads(line)
                 if request["do"] == "quit":
                     break
-                self.say(id=request["id"], **self.answer(request))
+                self.send(id=request["id"], **self.answer(request))
             except Exception as error:  # the request's answer, not the end
-                self.say(id=request.get("id", 0), error=f"{type(error).__name__}: {error}")
+                self.send(id=request.get("id", 0), error=f"{type(error).__name__}: {error}")
 
 
 def serve(runtime):

@@ -19,7 +19,7 @@ class Model:
                 model.set_input_fact(i, facts[name])
             self.state = model.into_model().into_runnable().spawn_state()
         except tract.TractError as error:
-            raise ValueError(f"tract does not read the model: {said(error)}") from None
+            raise ValueError(f"tract does not read the model: {reason(error)}") from None
         feeds, self.assumed = protocol.feeds_that_run(inputs, values, generator, self.run_with)
         self.set_inputs(feeds)
 
@@ -31,7 +31,7 @@ class Model:
             self.set_inputs(feeds)
             self.run()
         except self.tract.TractError as error:
-            raise ValueError(f"tract does not run the model: {said(error)}") from None
+            raise ValueError(f"tract does not run the model: {reason(error)}") from None
 
     def run(self):
         self.answers = self.state.run(self.tensors)
@@ -41,7 +41,7 @@ class Model:
         return [(name, tensor.to_numpy()) for name, tensor in zip(self.names, self.answers, strict=True)]
 
 
-def said(error):
+def reason(error):
     """tract's message and its causes, without the stack, in one line."""
     lines = [line.strip() for line in str(error).split("Stack backtrace")[0].splitlines()]
     return ": ".join(line for line in lines if line and line != "Caused by:")

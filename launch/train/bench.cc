@@ -48,12 +48,12 @@ Json bench_learner(const Output& output, const RunConfig& given,
   const double distinct = measure(nets::Block::local, true).trained_per_s;
   // Last: by then memory and libraries are warm.
   const auto own = measure(given.network.block, given.ppo.distinct_rows);
-  output.say(
+  output.print(
       fmt::format("  one actor          {:8.0f} steps/s (environment and policy, {} environments side by side)\n",
                   own.collected_per_s, given.envs_per_actor));
-  output.say(fmt::format("learner              {:8.0f} transitions/s (PPO update of {} passes, gnn.block {})\n",
-                         own.trained_per_s, given.ppo.epochs, name_of(given.network.block, nets::kBlocks)));
-  output.say(
+  output.print(fmt::format("learner              {:8.0f} transitions/s (PPO update of {} passes, gnn.block {})\n",
+                           own.trained_per_s, given.ppo.epochs, name_of(given.network.block, nets::kBlocks)));
+  output.print(
       fmt::format("learner, by block    full {:.0f}, local {:.0f} ({:.1f} times), local with equal rows computed once "
                   "{:.0f} ({:.1f} "
                   "times)\n",
@@ -76,7 +76,7 @@ Json bench_dream(const Output& output, RunConfig config, mdp::BatchEnv& real, co
     options.batch = batch;
     options.max_steps = 100;
     const double per_s = learner::dream_steps_per_s(dreamer, options, seconds / 2);
-    output.say(
+    output.print(
         fmt::format("  dream, batch {:<4}  {:8.0f} steps/s (world model and controller), {:.3f} ms a step; a real one "
                     "(environment, encoder, policy) costs {:.1f} as much\n",
                     batch, per_s, 1e3 / per_s, per_s / real_per_s));
@@ -95,11 +95,11 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
   options.max_steps = 100;
   env::RewriteEnv env(model.graph, rules, prices, options);
   const auto observation = env.reset(0);
-  output.say(fmt::format("{}: {} nodes ({} seen by the agent), {} rules, {} legal rewrites at the start\n", name,
-                         model.graph.size(), observation.node_op.size(), rules->size(), observation.loc_node.size()));
+  output.print(fmt::format("{}: {} nodes ({} seen by the agent), {} rules, {} legal rewrites at the start\n", name,
+                           model.graph.size(), observation.node_op.size(), rules->size(), observation.loc_node.size()));
   const double steps_per_s = learner::environment_steps_per_s(env, seconds);
-  output.say(fmt::format("  environment        {:8.0f} steps/s (match, apply, cost, observation; policy excluded)\n",
-                         steps_per_s));
+  output.print(fmt::format("  environment        {:8.0f} steps/s (match, apply, cost, observation; policy excluded)\n",
+                           steps_per_s));
   Json inference = Json::array();
   for (const auto block : {nets::Block::full, nets::Block::local}) {
     RunConfig one = config;
@@ -109,7 +109,7 @@ Json bench_graph(const Output& output, RunConfig config, const std::string& name
     player.policy->load(nets::pack(*network), 0);
     const auto speed = learner::policy_speed(*player.policy, *network, env, seconds / 2);
     const std::string which(name_of(block, nets::kBlocks));
-    output.say(
+    output.print(
         fmt::format("  policy, {:<5}      {:8.3f} ms a decision; of {} none is further than {:.1e} from a full pass\n",
                     which, speed.ms, speed.steps, speed.worst));
     inference.push_back({{"block", which}, {"decision_us", 1e3 * speed.ms}, {"difference", speed.worst}});

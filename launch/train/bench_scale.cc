@@ -71,13 +71,13 @@ int run_bench_scale(Context& context) {
     const auto envs = make_envs(config, model, rules, prices, 4);
     const auto rows =
         learner::simulate_counts(*envs, store_header(config, envs->spec(), *rules), counts, scale.simulation,
-                                 config.store_rollouts, [&](const std::string& text) { output.say(text); });
+                                 config.store_rollouts, [&](const std::string& text) { output.print(text); });
     output.document("bench-scale", 0, options, {{"of", "simulation"}, {"rows", report::rows_json(rows)}});
     return 0;
   }
   const std::string program = program_path().string();
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  output.say(fmt::format(
+  output.print(fmt::format(
       "{}, agent {}, {} cores, {} s each; rate(N)/(N rate(1)) can be min(N, cores)/N at most; docs/scale.md explains "
       "the columns\n{}",
       config.model.graph, name_of(config.agent, kAgents), cores, scale.seconds, learner::kScaleHeading));
@@ -90,7 +90,7 @@ int run_bench_scale(Context& context) {
     job.stop = signalled;
     const auto row = learner::measure_actors(job, bare, scale.seconds);
     if (!one) one = row;
-    output.say(learner::to_text(row, *one));
+    output.print(learner::to_text(row, *one));
     rows.push_back(
         learner::cells(config.model.graph, name_of(config.agent, kAgents), config.loop.learners, row, *one, cores));
     if (!scale.csv.empty()) atomic_write(scale.csv, learner::csv_of(rows));

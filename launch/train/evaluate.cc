@@ -130,7 +130,7 @@ int run_evaluate(Context& context) {
   for (const auto& one : optimise::each_model(config.model)) {
     config.model = one;
     const auto done = evaluate_graph(config, folder, found, evaluate, how);
-    output.say(learner::to_text(done));
+    output.print(learner::to_text(done));
     rows += learner::csv_rows(done);
     all.push_back(learner::to_json(done));
     if (signalled()) break;

@@ -17,7 +17,7 @@ namespace {
 
 int follow_to_the_end(RunConfig config, comm::Mailbox& mailbox) {
   const auto options = learners_options(config);
-  learner::tell_place(options, mailbox);
+  learner::send_place(options, mailbox);
   const auto message =
       learner::wait_for_start(mailbox, comm::Tag::learner, learner::kStartSilence_s, [] { return false; });
   if (!message) return 0;

@@ -78,7 +78,7 @@ LearnerSession::LearnerSession(RunConfig& config, const std::string& config_text
 }
 
 // The script that started this job (launch/scripts/job.sh) continues with exactly this run after a crash.
-static void tell_job(const learner::RunFolder& folder) {
+static void report_job(const learner::RunFolder& folder) {
   const char* job = std::getenv("RLGO_JOB_FOLDER");
   if (job == nullptr || !std::filesystem::is_directory(job)) return;
   atomic_write(std::filesystem::path(job) / "run", std::filesystem::absolute(folder.path).string() + "\n");
@@ -99,7 +99,7 @@ void LearnerSession::open_folder(const std::string& config_text) {
   config_text_ = fmt::format("# Options of this run, complete. rlgo {} ({}).\n\n", kVersion, kRevision) + config_text;
   if (config_.resume.empty()) atomic_write(folder_.config(), config_text_);
   learner::make_folders(graphs_, folder_);
-  tell_job(folder_);
+  report_job(folder_);
   if (prices_.table && !config_.resume.empty() && std::filesystem::exists(folder_.costs()))
     prices_.table->load(folder_.costs());
 }
@@ -271,7 +271,7 @@ learner::LoopHooks LearnerSession::hooks() {
     if (leader_) leader_->tend();
     progress_.show();
   };
-  hooks.say = [this](const std::string& text) {
+  hooks.log_line = [this](const std::string& text) {
     line_.clear();
     log_.info("{}", text);
   };
@@ -306,7 +306,7 @@ int LearnerSession::run(std::function<bool()> turn) {
 
 int LearnerSession::finish(const learner::LoopResult& result) {
   line_.clear();
-  lost_actors_ = result.any_lost || !result.all_said_goodbye;
+  lost_actors_ = result.any_lost || !result.all_sent_goodbye;
   if (store_) store_->close();
   if (leader_) {
     leader_->stop(learner::name(result.reason));
@@ -358,7 +358,7 @@ int LearnerSession::conclude(const learner::LoopState& state, const std::string&
     atomic_write(folder_.result(), report::to_text(make_document("train", 0, options_json(config_), members)));
   }
   store_costs();
-  output_.say(summary);
+  output_.print(summary);
   output_.pass_on(folder_.result());
   return 0;
 }

@@ -31,8 +31,8 @@ Json price(const RunConfig& config, const rules::RuleSet& rules, const graph::Gr
   const auto prices = make_prices(config);
   const double before_us = cost::graph_cost(*prices.model, before).runtime_us;
   const double after_us = cost::graph_cost(*prices.model, after).runtime_us;
-  output.say(fmt::format("rules           {:016x}\ncost            {:.6f} us -> {:.6f} us\n", rules.hash(), before_us,
-                         after_us));
+  output.print(fmt::format("rules           {:016x}\ncost            {:.6f} us -> {:.6f} us\n", rules.hash(), before_us,
+                           after_us));
   return {{"model", prices.model->name()}, {"before_us", before_us}, {"after_us", after_us}};
 }
 
@@ -82,10 +82,10 @@ int run_replay(Context& context) {
   const rules::TraceFile trace = rules::parse_trace(read_text(trace_path), trace_path, *rules);
   if (trace.graph_hash != 0 && trace.graph_hash != model.graph.hash())
     fail("{}: made for another graph ({}) than {}", trace_path, trace.graph, config.model.graph);
-  output.say(fmt::format("{}\n{} rewrites: {}\n", model.about, trace.rewrites.size(),
-                         rules::count_rules(trace.rewrites, *rules)));
+  output.print(fmt::format("{}\n{} rewrites: {}\n", model.about, trace.rewrites.size(),
+                           rules::count_rules(trace.rewrites, *rules)));
   const auto graph = rules::replay(model.graph, rules, trace.rewrites, config.env.max_locations);
-  output.say(fmt::format("nodes           {} -> {}\n", model.graph.size(), graph.size()));
+  output.print(fmt::format("nodes           {} -> {}\n", model.graph.size(), graph.size()));
   Json body = {{"graph", config.model.graph},
                {"trace", report::file_json(trace_path)},
                {"rewrites", report::trace_json(*rules, trace.rewrites, trace.cost_us)},
@@ -101,11 +101,11 @@ int run_replay(Context& context) {
     optimise::CheckOptions checks = config.check;
     checks.seed = config.seed;
     const auto judgement = optimise::judge(model, after, *start_runtime(config), checks, signalled);
-    output.say(optimise::to_text(judgement));
+    output.print(optimise::to_text(judgement));
     body["judgement"] = optimise::to_json(judgement);
     if (!out_path.empty()) {
       export_model(model, graph, out_path);
-      output.say(fmt::format("model           {}\n", out_path));
+      output.print(fmt::format("model           {}\n", out_path));
       body["written"] = report::file_json(out_path);
     }
   }

@@ -111,7 +111,7 @@ int run_actor(const RunConfig& config, comm::Comm& comm) {
   auto graphs = learner::load_graphs(config.model, env::times_whole(config.env.reward));
   const auto rules = rules::choose_rules(config.rules);
   const Prices prices = remote_prices(config, mailbox, *first_costs);
-  const auto starts = prices.table ? env::told_starts : env::make_starts;
+  const auto starts = prices.table ? env::received_starts : env::make_starts;
   for (auto& graph : graphs) graph.starts = starts(config.env, graph.model.graph, rules, *prices.model);
   const bool infers = actors::infers(config.loop.inference, comm.rank());
   const int envs = infers ? 1 : config.envs_per_actor;  // one shows what observations look like

@@ -34,9 +34,9 @@ class ActorRegistry {
 
   // A sign of life. Returns what the actor was before: `expected` where it is new, `lost` where it comes back.
   State heard(int rank);
-  void said_hello(int rank, comm::Hello hello) { at(rank).hello = std::move(hello); }
+  void sent_hello(int rank, comm::Hello hello) { at(rank).hello = std::move(hello); }
   void beat(int rank, const comm::Heartbeat& beat);
-  void said_goodbye(int rank) { at(rank).state = State::gone; }
+  void sent_goodbye(int rank) { at(rank).state = State::gone; }
   // Actors that are silent for longer than this become lost; returns those. One that has not sent hello yet has
   // kStartTimes as long: its process starts, and reads the model, on a machine where all do so at once. `longer_s`:
   // what is added for a rank; empty: nothing.

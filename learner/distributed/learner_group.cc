@@ -14,7 +14,7 @@ using comm::Tag;
 
 namespace {
 
-constexpr size_t kShareBytes = size_t{16} << 20;  // of trajectories in one message
+constexpr size_t kPartBytes = size_t{16} << 20;  // of trajectories in one message
 
 }  // namespace
 
@@ -73,7 +73,7 @@ void LearnerGroup::send(int place, std::string message) const {
 }
 
 // A share travels as messages of some trajectories each; the first byte shows whether more follow.
-std::vector<std::string> LearnerGroup::receive_share() const {
+std::vector<std::string> LearnerGroup::receive_part() const {
   std::vector<std::string> own;
   for (bool more = true; more;) {
     const std::string message = receive();
@@ -84,15 +84,14 @@ std::vector<std::string> LearnerGroup::receive_share() const {
   return own;
 }
 
-void LearnerGroup::send_shares(const std::vector<int>& places,
-                               const std::function<std::string(size_t)>& encoded) const {
+void LearnerGroup::send_parts(const std::vector<int>& places, const std::function<std::string(size_t)>& encoded) const {
   for (int to = 1; to < size(); ++to) {
     ByteWriter out;
     out.put<uint8_t>(1);
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i] != to) continue;
       out.put_string(encoded(i));
-      if (out.bytes().size() < kShareBytes) continue;
+      if (out.bytes().size() < kPartBytes) continue;
       send(to, out.take());
       out = {};
       out.put<uint8_t>(1);
@@ -111,11 +110,11 @@ std::vector<mdp::Trajectory> LearnerGroup::scatter(std::vector<mdp::Trajectory> 
   if (size() == 1) return trajectories;
   std::vector<mdp::Trajectory> own;
   if (place_ > 0) {
-    for (const auto& bytes : receive_share()) own.push_back(mdp::decode(bytes));
+    for (const auto& bytes : receive_part()) own.push_back(mdp::decode(bytes));
     return own;
   }
   RLGO_CHECK_EQ(trajectories.size(), places.size());
-  send_shares(places, [&](size_t i) { return mdp::encode(std::exchange(trajectories[i], {})); });
+  send_parts(places, [&](size_t i) { return mdp::encode(std::exchange(trajectories[i], {})); });
   for (size_t i = 0; i < places.size(); ++i) {
     if (places[i] == 0) own.push_back(std::move(trajectories[i]));
   }
@@ -126,11 +125,11 @@ std::vector<Episode> LearnerGroup::scatter(std::vector<Episode> episodes, const 
   if (size() == 1) return episodes;
   std::vector<Episode> own;
   if (place_ > 0) {
-    for (const auto& bytes : receive_share())
+    for (const auto& bytes : receive_part())
       own.push_back(std::make_shared<const mdp::CodedTrajectory>(mdp::decode_coded(bytes)));
   } else {
     RLGO_CHECK_EQ(episodes.size(), places.size());
-    send_shares(places, [&](size_t i) { return mdp::encode(*std::exchange(episodes[i], nullptr)); });
+    send_parts(places, [&](size_t i) { return mdp::encode(*std::exchange(episodes[i], nullptr)); });
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i] == 0) own.push_back(std::move(episodes[i]));
     }

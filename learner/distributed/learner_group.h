@@ -53,9 +53,9 @@ class LearnerGroup {
   void send(int place, std::string message) const;
 
  private:
-  std::vector<std::string> receive_share() const;
+  std::vector<std::string> receive_part() const;
   // encoded(i): item i as bytes; called once for each that is for another member.
-  void send_shares(const std::vector<int>& places, const std::function<std::string(size_t)>& encoded) const;
+  void send_parts(const std::vector<int>& places, const std::function<std::string(size_t)>& encoded) const;
 
   std::shared_ptr<comm::DeviceGroup> host_, gpu_;
   comm::Mailbox* mailbox_ = nullptr;

@@ -157,7 +157,7 @@ WorldTrainer::CountLosses WorldTrainer::count_losses(const Batch& batch, int64_t
   return losses;
 }
 
-// This learner's share of the loss of a chunk of steps; undefined where it has none. The shares add up to the loss.
+// This learner's part of the loss of a chunk of steps; undefined where it has none. These add up to the loss.
 Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums) {
   if (batch.own.empty()) {
     weights(batch, {}, {}, begin, end);  // the others need the sums
@@ -186,7 +186,7 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
   auto variance = torch::zeros({}, latent.options());
   auto reported = loss.detach();
   if (w.variance.defined()) {
-    // relu(least - deviation) of all rows. Its gradient passes through this learner's share of their variance.
+    // relu(least - deviation) of all rows. Its gradient passes through this learner's part of their variance.
     const auto deviation = (w.variance + 1e-8).sqrt();
     const auto low = (deviation < kMinLatentDeviation).to(type());
     const auto slope = -low / (2 * deviation) / (kMinLatentDeviation * static_cast<double>(deviation.numel()));

@@ -86,7 +86,7 @@ EpochPlan DreamAgent::plan(int64_t epoch, double progress, int64_t steps) {
     if (ranks_dream && dreamer_->may_dream) plan.dream_steps = options_.steps_per_epoch;
     return plan;
   }
-  if (progress < options_.share) {
+  if (progress < options_.fraction) {
     phase_ = Phase::collect;
     dreamer_->act_at_random = true;
     dreamer_->may_dream = false;
@@ -240,9 +240,9 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const Upd
     lessons.push_back(without_graphs(t));
     real_steps += static_cast<int64_t>(t.steps.size());
   }
-  // Dreams never make up more than 1 - real_share of what the controller learns from.
+  // Dreams never make up more than 1 - real_fraction of what the controller learns from.
   const auto room =
-      static_cast<int64_t>(static_cast<double>(real_steps) * (1 - options_.real_share) / options_.real_share);
+      static_cast<int64_t>(static_cast<double>(real_steps) * (1 - options_.real_fraction) / options_.real_fraction);
   if (dreamer_->may_dream && options_.actors == 0 && room > 0) {
     begin_at_replayed(real);
     dreams = dream(std::min(room, own_part(options_.steps_per_epoch)), options_.dream.max_steps, context.version,
@@ -274,7 +274,7 @@ UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateConte
       const bool refused = !dreamer_->act_at_random;
       if (refused) ++refused_;
       trajectories = hand_out(std::move(trajectories));
-      train_world(trajectories, context, refused ? kOnPolicyProgress : context.progress / options_.share, report);
+      train_world(trajectories, context, refused ? kOnPolicyProgress : context.progress / options_.fraction, report);
       choose_starts(trajectories);
       break;
     }

@@ -120,7 +120,7 @@ void DreamAgent::weigh_promise(const std::vector<mdp::Trajectory>& real, const U
   for (const auto& t : real) {
     if (!t.dream && t.weights_version == context.version && !t.steps.empty()) own.push_back(&t);
   }
-  double told[] = {0, 0, 0, 0};  // measured, return in reality, in dreams, error
+  double sums[] = {0, 0, 0, 0};  // measured, return in reality, in dreams, error
   bool trusted = trusted_;
   if (is_head() && !own.empty()) {
     const int horizons[] = {options_.dream.max_steps};
@@ -130,23 +130,23 @@ void DreamAgent::weigh_promise(const std::vector<mdp::Trajectory>& real, const U
     if (r.states > 0) {
       trusted = keeps_promise(r, options_.guard);
       const double found[] = {1, r.real, r.dream, r.error()};
-      std::ranges::copy(found, told);
+      std::ranges::copy(found, sums);
     }
   }
   double verdict[] = {is_head() && trusted ? 1.0 : 0.0};
-  group_->sum(told);
+  group_->sum(sums);
   group_->sum(verdict);
   trusted_ = verdict[0] > 0;
   const double unknown = std::numeric_limits<double>::quiet_NaN();
-  const bool measured = told[0] > 0;
-  report.values.emplace_back("promise_real", measured ? told[1] : unknown);
-  report.values.emplace_back("promise_dream", measured ? told[2] : unknown);
-  report.values.emplace_back("promise_error", measured ? told[3] : unknown);
+  const bool measured = sums[0] > 0;
+  report.values.emplace_back("promise_real", measured ? sums[1] : unknown);
+  report.values.emplace_back("promise_dream", measured ? sums[2] : unknown);
+  report.values.emplace_back("promise_error", measured ? sums[3] : unknown);
   if (measured && !trusted_) {
     report.notes.push_back(fmt::format(
         "dreams are not learned from: {} steps of them promise {:.3f} %, reality gave {:.3f} % from the same states "
         "(error beyond chance {:.3f} %, --dream.guard {:g})",
-        options_.dream.max_steps, told[2], told[1], told[3], options_.guard));
+        options_.dream.max_steps, sums[2], sums[1], sums[3], options_.guard));
   }
 }
 

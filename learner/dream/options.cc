@@ -51,7 +51,7 @@ void declare_world(OptionSink& o, DreamAgentOptions& agent) {
            "train on what has just arrived, each episode used once; or also on draws from the rollout store");
   o.text("wm.store", agent.store, "--wm.data store: rollouts of another run; none: this run's own");
   o.integer("wm.store-steps", agent.store_steps, 1, kNoLimit, "--wm.data store: steps drawn per epoch");
-  o.number("wm.random-fraction", agent.share, 0.01, 0.99,
+  o.number("wm.random-fraction", agent.fraction, 0.01, 0.99,
            "model-based: fraction of the run in which random play trains the world model");
   o.flag("wm.play-noop", agent.play_noop, "random play may draw NO-OP, which ends an episode after few steps");
   o.flag("wm.on-policy", agent.on_policy,
@@ -82,7 +82,7 @@ void declare_hybrid(OptionSink& o, DreamAgentOptions& agent) {
   o.number("hybrid.warmup", agent.warmup, 0, 1, "fraction of the run that is played at random, for the world model");
   o.number("hybrid.threshold", agent.threshold, -1, 1,
            "correlation of predicted and real rewards on held-out episodes from which dreams are learned from");
-  o.number("hybrid.real-fraction", agent.real_share, 0.01, 1,
+  o.number("hybrid.real-fraction", agent.real_fraction, 0.01, 1,
            "least fraction of real steps in what the controller learns from");
   o.integer("hybrid.length", agent.branch_length, 1, 1000000, "steps of a dream that branches from a real state");
 }

@@ -21,7 +21,7 @@ struct WorldTrainerOptions {
   double reward_weight = 1, terminal_weight = 1, terminal_positive_weight = 1, present_weight = 1, count_weight = 1;
   double variance_weight = 1;  // train_encoder: keeps the deviation of each latent above kMinLatentDeviation
   double target_decay = 0.99;  // train_encoder: of the slow copy, per gradient step
-  double holdout = 0.1;        // share of episodes that are measured before, and not trained on, [0, 0.5]
+  double holdout = 0.1;        // fraction of episodes that are measured before, and not trained on, [0, 0.5]
 };
 // Options wm.passes, wm.lr, ...
 void declare(OptionSink& sink, WorldTrainerOptions& options);
@@ -59,7 +59,7 @@ struct DreamAgentOptions {
   WorldData data = WorldData::online;
   std::string store;           // WorldData::store: rollouts of another run; "": this run's own
   int64_t store_steps = 1024;  // ... drawn per epoch, >= 1
-  double share = 0.5;          // model-based: of the run in which random play trains the world model, (0, 1)
+  double fraction = 0.5;       // model-based: of the run in which random play trains the world model, (0, 1)
   bool play_noop = false;      // random play may end an episode by NO-OP; else it stops at nothing but the step limit
   bool on_policy = true;  // model-based: the world model learns from evaluations, too: the controller's own episodes
   DreamStart start = DreamStart::replayed;
@@ -70,9 +70,9 @@ struct DreamAgentOptions {
   // that they and reality agree on (keeps_promise); 0: always.
   double guard = 1;
   int64_t evaluate_every = 10;  // epochs of dreaming between two evaluations in the real environment, >= 1
-  double warmup = 0.1;          // hybrid: share of the run that is played at random, [0, 1]
+  double warmup = 0.1;          // hybrid: fraction of the run that is played at random, [0, 1]
   double threshold = 0.5;       // hybrid: correlation of predicted and real rewards from which dreams count, [-1, 1]
-  double real_share = 0.3;      // hybrid: least share of real steps in what the controller learns from, (0, 1]
+  double real_fraction = 0.3;   // hybrid: least fraction of real steps in what the controller learns from, (0, 1]
   int branch_length = 10;       // hybrid: steps of a dream that branches from a real state, >= 1
 
   nets::WorldOptions world;  // its encoder's size and the controller's NO-OP bias are those of nets::AgentOptions

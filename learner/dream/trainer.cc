@@ -48,10 +48,10 @@ std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>&
   return result;
 }
 
-bool is_held_out(const mdp::Trajectory& t, double share) {
+bool is_held_out(const mdp::Trajectory& t, double fraction) {
   const uint64_t h = hash_combine(hash_combine(mix64(t.seed + 0x401D), static_cast<uint64_t>(t.rank)),
                                   static_cast<uint64_t>(t.episode));
-  return static_cast<double>(h >> 11) * 0x1.0p-53 < share;
+  return static_cast<double>(h >> 11) * 0x1.0p-53 < fraction;
 }
 
 WorldTrainer::WorldTrainer(nets::WorldModel model, WorldTrainerOptions options, uint64_t seed)
@@ -210,10 +210,10 @@ void WorldTrainer::learn(Batch& batch, Sums& sums) {
 WorldScore WorldTrainer::score_at_head(std::span<const mdp::Trajectory* const> unseen) {
   WorldScore result;
   if (group_->place() == 0) result = score(unseen);
-  double told[] = {static_cast<double>(result.steps), result.reward_correlation};
-  group_->sum(told);
-  result.steps = static_cast<int64_t>(told[0]);
-  result.reward_correlation = told[1];
+  double sums[] = {static_cast<double>(result.steps), result.reward_correlation};
+  group_->sum(sums);
+  result.steps = static_cast<int64_t>(sums[0]);
+  result.reward_correlation = sums[1];
   return result;
 }
 

@@ -31,14 +31,14 @@ struct WorldScore {
   double nll_unconditional = 0;  // of a standard normal: the latents' own distribution
   double reward_mse = 0, reward_correlation = 0;
   double terminal_f1 = 0, mask_f1 = 0;  // 1: perfect; 1 too where there is nothing to find and nothing was found
-  double counts_exact = 0;              // share of legal rules whose number of locations is right
+  double counts_exact = 0;              // fraction of legal rules whose number of locations is right
   // Open loop: own predictions (temperature 0) fed back, the episode's actions, described as the real episode has them
   // (WorldInput::place). After h steps, over the episodes that are that long; NaN where none is.
   static constexpr int64_t kHorizons[] = {1, 5, 10, 20, 40};
   static constexpr size_t kReach = std::size(kHorizons);
   double drift[kReach] = {};         // root mean square error of the latent per dimension
   double drift_reward[kReach] = {};  // root mean square error of the sum of rewards so far, percent
-  double exact[kReach] = {};         // share of legal rules whose number of locations is right
+  double exact[kReach] = {};         // fraction of legal rules whose number of locations is right
 };
 
 struct WorldStats {
@@ -136,7 +136,7 @@ class WorldTrainer {  // of one world model
 std::vector<const mdp::Trajectory*> pointers(const std::vector<mdp::Trajectory>& all);
 
 // Whether an episode is kept for measuring: by its name alone.
-bool is_held_out(const mdp::Trajectory& trajectory, double share);
+bool is_held_out(const mdp::Trajectory& trajectory, double fraction);
 
 // 2 P R / (P + R) from counts; 1 where there is nothing to find and nothing was found.
 double f1(double hits, double found, double wanted);

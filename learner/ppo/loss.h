@@ -20,7 +20,7 @@ torch::Tensor value_loss(const torch::Tensor& value, const torch::Tensor& old_va
 // "Approximating KL divergence", k3).
 torch::Tensor approx_kl(const torch::Tensor& log_ratio);
 
-// Share of ratios outside [1 - clip, 1 + clip].
+// Fraction of ratios outside [1 - clip, 1 + clip].
 torch::Tensor clip_fraction(const torch::Tensor& log_ratio, double clip);
 
 }  // namespace rlgo::learner

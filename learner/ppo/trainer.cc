@@ -201,15 +201,15 @@ PpoTrainer::Minibatch PpoTrainer::evaluate(const Transitions& data, const LossIn
   const auto value = value_loss(e.value_rule / scale_, in.old_value_rule() / scale_, target, options_.value_clip);
   const auto location_value =
       value_loss(e.value_location / scale_, in.old_value_location() / scale_, target, options_.value_clip);
-  const double share = static_cast<double>(chosen.size()) / static_cast<double>(size);
+  const double fraction = static_cast<double>(chosen.size()) / static_cast<double>(size);
   result.loss =
-      share * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
+      fraction * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
   const auto ratio = log_ratio.detach();
   const auto parts = torch::stack({policy.detach(), value.detach(), location_value.detach(),
                                    e.entropy_rule.detach().mean(), e.entropy_location.detach().mean(), approx_kl(ratio),
                                    clip_fraction(ratio, options_.clip).to(ratio.scalar_type())})
                          .to(torch::kCPU, torch::kFloat64);  // one transfer
-  for (size_t i = 0; i < result.parts.size(); ++i) result.parts[i] = share * parts.const_data_ptr<double>()[i];
+  for (size_t i = 0; i < result.parts.size(); ++i) result.parts[i] = fraction * parts.const_data_ptr<double>()[i];
   return result;
 }
 

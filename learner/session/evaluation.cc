@@ -134,7 +134,7 @@ Json to_json(const WorldCheck& check) {
   return {{"episodes", check.episodes}, {"steps", check.steps}, {"states", check.states}, {"clips", variants}};
 }
 
-double share(double part, int64_t of) { return of > 0 ? part / static_cast<double>(of) : 0.0; }
+double fraction(double part, int64_t of) { return of > 0 ? part / static_cast<double>(of) : 0.0; }
 
 std::string name_of(actors::Truth truth) {
   const std::pair<bool, const char*> parts[] = {
@@ -157,8 +157,8 @@ std::string to_text(const SwapCheck& check) {
     out += fmt::format("  true {:<18}{}", name_of(s.truth), returns(s.returns));
     out += fmt::format(
         "  {:<23} actions that reality does not have {:.1f} %  counts wrong {:.1f} %  latent off by {:.3f}\n", "",
-        100 * share(static_cast<double>(s.apart.illegal), s.apart.steps),
-        100 * share(static_cast<double>(s.apart.wrong), s.apart.rules), share(s.apart.distance, s.apart.states));
+        100 * fraction(static_cast<double>(s.apart.illegal), s.apart.steps),
+        100 * fraction(static_cast<double>(s.apart.wrong), s.apart.rules), fraction(s.apart.distance, s.apart.states));
   }
   return out + fmt::format("  {:<23}{}", "at random, in reality", returns(check.random));
 }
@@ -174,9 +174,9 @@ Json to_json(const SwapCheck& check) {
   Json swaps = Json::array();
   for (const auto& s : check.swaps) {
     swaps.push_back({{"true", name_of(s.truth)},
-                     {"illegal_share", share(static_cast<double>(s.apart.illegal), s.apart.steps)},
-                     {"counts_wrong_share", share(static_cast<double>(s.apart.wrong), s.apart.rules)},
-                     {"latent_distance", share(s.apart.distance, s.apart.states)},
+                     {"illegal_fraction", fraction(static_cast<double>(s.apart.illegal), s.apart.steps)},
+                     {"counts_wrong_fraction", fraction(static_cast<double>(s.apart.wrong), s.apart.rules)},
+                     {"latent_distance", fraction(s.apart.distance, s.apart.states)},
                      {"horizons", to_json(s.returns)}});
   }
   return {{"prefix", check.prefix},

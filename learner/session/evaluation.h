@@ -39,7 +39,7 @@ std::string csv_rows(const Evaluation& evaluation);
 // Appends rows to a table; makes it where it does not exist. Throws Error where the file is another table.
 void append_rows(const std::string& path, const std::string& rows);
 std::string to_text(const Evaluation& evaluation);
-// Members of the document "rlgo.evaluate/1".
+// Members of the document "rlgo.evaluate/2".
 report::Json to_json(const Evaluation& evaluation);
 
 // How well the world model of an agent predicts sampled episodes of its controller, as many as `how` asks for. `envs`

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBatch = 8;                                           // graphs that are halved down to one
 constexpr const char* kFirst[] = {"sweep", "greedy", "portfolio"};  // searches by prices
-constexpr double kFirstSeconds = 10, kFirstShare = 0.1;             // of one of them; of the time
+constexpr double kFirstSeconds = 10, kFirstFraction = 0.1;          // of one of them; of the time
 constexpr int64_t kFirstGraphs = 200'000;                           // that one of them tries
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -33,7 +33,7 @@ class Agent {
   // The rewrites to the fastest graph; none where no graph is shown to be faster than the unmodified one.
   rules::Trace run() {
     const bool gathers = prices().defer();  // whole graphs are timed, and no operators
-    const double each_s = std::min(kFirstSeconds, kFirstShare * left_s());
+    const double each_s = std::min(kFirstSeconds, kFirstFraction * left_s());
     for (const char* method : kFirst) {
       auto found = by_prices(method, model(), prices(), each_s, kFirstGraphs);
       search_.offer({method, std::move(found.graph), std::move(found.trace)});
@@ -97,13 +97,13 @@ class Agent {
 
   // What the ranks that search sent. They get what has been learned since the last call.
   std::vector<optimise::Proposal> found_by_ranks() {
-    if (const size_t timed = search_.summary().timed.size(); timed > told_) {
-      told_ = timed;
+    if (const size_t timed = search_.summary().timed.size(); timed > reported_) {
+      reported_ = timed;
       const auto fastest = search_.fastest(1);
       auto examples = kept_.examples(model().hash());
       if (examples.size() > optimise::Acquisition::kMostFitted)
         examples.erase(examples.begin(), examples.end() - optimise::Acquisition::kMostFitted);
-      in_.ranks->tell(examples, fastest.empty() ? rules::Trace() : fastest[0]->trace);
+      in_.ranks->send_examples(examples, fastest.empty() ? rules::Trace() : fastest[0]->trace);
     }
     std::vector<optimise::Proposal> out;
     for (auto& trace : in_.ranks->found()) {
@@ -142,7 +142,7 @@ class Agent {
 
   const LatencyAgentInput& in_;
   const optimise::TimedGraphs& kept_;
-  size_t told_ = 0;  // graphs that the ranks that search know of
+  size_t reported_ = 0;  // graphs that the ranks that search know of
   const Stopwatch watch_;
   MetricsFile metrics_;
   WholeTimings timings_;

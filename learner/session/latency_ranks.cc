@@ -165,7 +165,7 @@ cost::WholeTiming LatencyRanks::time(uint64_t graph, const rules::Trace& trace, 
   return task.answer;
 }
 
-void LatencyRanks::tell(const std::vector<cost::ResidualExample>& examples, const rules::Trace& fastest) {
+void LatencyRanks::send_examples(const std::vector<cost::ResidualExample>& examples, const rules::Trace& fastest) {
   mailbox_.publish(roles_.searchers, Tag::learner, std::make_shared<const std::string>(encode(examples, fastest)));
 }
 

@@ -58,7 +58,7 @@ class LatencyRanks {
   // See cost::WholeTimer; waits. A timer that dies is a failure.
   cost::WholeTiming time(uint64_t graph, const rules::Trace& trace, double against);
   // What searches follow from now on, and where half of them begin.
-  void tell(const std::vector<cost::ResidualExample>& examples, const rules::Trace& fastest);
+  void send_examples(const std::vector<cost::ResidualExample>& examples, const rules::Trace& fastest);
   // What was found since the last call.
   std::vector<rules::Trace> found();
   // Takes what has arrived; call it often.

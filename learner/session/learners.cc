@@ -234,7 +234,7 @@ Beginning decode_beginning(const std::string& bytes) {
   return b;
 }
 
-void tell_place(const LearnersOptions& options, comm::Mailbox& mailbox) {
+void send_place(const LearnersOptions& options, comm::Mailbox& mailbox) {
   mailbox.send(0, Tag::learner, encode(learner_place(options)));
 }
 

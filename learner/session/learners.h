@@ -66,7 +66,7 @@ struct Beginning {
 // The message that rank 0 sends to each (Tag::learner). Throws Error where it is damaged.
 Beginning decode_beginning(const std::string& bytes);
 // Another learner: informs rank 0 that it is there, and what it could use.
-void tell_place(const LearnersOptions& options, comm::Mailbox& mailbox);
+void send_place(const LearnersOptions& options, comm::Mailbox& mailbox);
 // Another learner: takes over the state, joins the others, follows to the end. `algorithm` is of the beginning's spec
 // and on its device.
 void follow_leader(const LearnersOptions& options, comm::Mailbox& mailbox, const Beginning& beginning,

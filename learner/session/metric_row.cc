@@ -31,7 +31,7 @@ MetricRow metric_row(const EpochReport& e, const LoopState& state, double best_u
                    {"lag_max", e.lag_max},
                    {"collect_s", e.collect_s},
                    {"update_s", e.update_s},
-                   {"waiting_share", e.waiting_share},
+                   {"waiting_fraction", e.waiting_fraction},
                    {"steps_per_s", e.steps_per_s},
                    {"actors", static_cast<int64_t>(e.actors)},
                    {"inferred_steps", e.inference.decided},

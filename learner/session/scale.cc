@@ -57,8 +57,8 @@ double idle_cores(ScaleJob& job, int learners) {
     job.wait(kWindow_s);
     before = busiest;
     busiest = 0;
-    for (const auto& [rank, share] : cores(first, job.ranks(false), watch.seconds())) {
-      if (rank >= learners) busiest = std::max(busiest, share.used);
+    for (const auto& [rank, core] : cores(first, job.ranks(false), watch.seconds())) {
+      if (rank >= learners) busiest = std::max(busiest, core.used);
     }
     if (window > 0 && busiest < 0.25 && std::abs(busiest - before) <= 0.01 + busiest / 4) break;  // all wait
   }
@@ -72,7 +72,7 @@ void read_metrics(const RunMetrics& metrics, size_t first, ScaleRow& row) {
   for (size_t i = first + 1; i <= last; ++i) {
     const double spent = metrics.at(i, "seconds") - metrics.at(i - 1, "seconds"), steps = metrics.at(i, "epoch_steps");
     epoch_s += spent;
-    row.waiting_share += metrics.at(i, "waiting_share") * spent;
+    row.waiting_fraction += metrics.at(i, "waiting_fraction") * spent;
     row.update_us += 1e6 * metrics.at(i, "update_s");
     row.message_bytes += metrics.at(i, "bytes_per_transition") * steps;
     bytes_steps += steps;
@@ -82,7 +82,7 @@ void read_metrics(const RunMetrics& metrics, size_t first, ScaleRow& row) {
     lag_rows += 1;
   }
   row.steps_per_s = (metrics.at(last, "steps") - metrics.at(first, "steps")) / epoch_s;
-  row.waiting_share /= epoch_s;
+  row.waiting_fraction /= epoch_s;
   row.update_us /= bytes_steps;
   row.message_bytes /= bytes_steps;
   row.lag_mean /= lag_rows;
@@ -114,11 +114,11 @@ ScaleRow measure_actors(const ScaleJobOptions& options, const LoopSpeed& bare, d
   do job.wait(1);
   while (watch.seconds() < seconds || job.metrics().rows.size() < first + 4);
   const auto after = job.ranks(true);
-  for (const auto& [rank, share] : cores(before, after, watch.seconds())) {
-    if (rank == 0) row.learner_cpu = share.used;
+  for (const auto& [rank, core] : cores(before, after, watch.seconds())) {
+    if (rank == 0) row.learner_cpu = core.used;
     if (rank < options.learners) continue;
-    row.actor_cpu += share.used / options.actors;
-    row.actor_sleeps += std::max(0.0, 1 - share.wanted) / options.actors;
+    row.actor_cpu += core.used / options.actors;
+    row.actor_sleeps += std::max(0.0, 1 - core.wanted) / options.actors;
   }
   read_metrics(job.metrics(), first, row);
   constexpr double kMiB = 1 << 20;
@@ -152,7 +152,7 @@ MetricRow cells(const std::string& graph, const std::string& agent, int learners
           {"of_loop_by_cpu", each / r.actor_cpu / r.bare.loop_per_cpu_s},
           {"efficiency", each / (one.steps_per_s / one.actors)},
           {"cores_allow", std::min<double>(r.actors, cores) / r.actors},
-          {"waiting_share", r.waiting_share},
+          {"waiting_fraction", r.waiting_fraction},
           {"lag_min", r.lag_min},
           {"lag_mean", r.lag_mean},
           {"lag_max", r.lag_max},
@@ -195,7 +195,7 @@ std::string to_text(const ScaleRow& r, const ScaleRow& one) {
       "{:.0f}/{:.2f}/{:.0f} {:>9.0f} {:>7.0f} {:>5.0f} {:>8.0f} {:>6.1f}%\n",
       r.actors, r.bare.env_per_s, r.bare.loop_per_s, r.steps_per_s, each / r.bare.env_per_s, each / r.bare.loop_per_s,
       each / r.actor_cpu / r.bare.loop_per_cpu_s, each / (one.steps_per_s / one.actors), 100 * r.actor_sleeps,
-      100 * r.waiting_share, r.lag_min, r.lag_mean, r.lag_max, r.message_bytes, r.store_bytes, r.resident_mib,
+      100 * r.waiting_fraction, r.lag_min, r.lag_mean, r.lag_max, r.message_bytes, r.store_bytes, r.resident_mib,
       r.private_mib, 100 * r.idle_cpu);
 }
 

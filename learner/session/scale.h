@@ -23,13 +23,13 @@ struct ScaleRow {
   int actors = 0;
   LoopSpeed bare;
   double steps_per_s = 0;
-  double waiting_share = 0;
+  double waiting_fraction = 0;
   double lag_min = 0, lag_mean = 0, lag_max = 0;
   double message_bytes = 0, store_bytes = 0;  // a step
   double resident_mib = 0, private_mib = 0;   // of an actor: the largest
   double learner_mib = 0;                     // resident
   double actor_cpu = 0, learner_cpu = 0;      // cores, while all play
-  double actor_sleeps = 0;                    // share of the time in which an actor neither runs nor could
+  double actor_sleeps = 0;                    // fraction of the time in which an actor neither runs nor could
   double update_us = 0;                       // of an update, a step
   double idle_cpu = 0;                        // cores, of an actor that waits: the largest
 };

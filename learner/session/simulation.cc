@@ -80,8 +80,8 @@ class PlayedActor {
     }
     if (version_ < 0 || now_s < due_s_) return true;
     if (sent_ >= quota_) {
-      if (!told_) beat(Tag::heartbeat);
-      told_ = true;
+      if (!reported_) beat(Tag::heartbeat);
+      reported_ = true;
       return true;
     }
     play();
@@ -108,12 +108,12 @@ class PlayedActor {
       if (weights.version != version_) sent_ = 0;
       version_ = weights.version;
       quota_ = weights.quota_steps;
-      told_ = false;
+      reported_ = false;
     } else if (message.tag == Tag::quota) {
       const auto quota = comm::decode<comm::Quota>(message.payload);
       if (quota.version != version_) return;
       quota_ = quota.quota_steps;
-      told_ = false;
+      reported_ = false;
     }
   }
   void play() {
@@ -144,7 +144,7 @@ class PlayedActor {
   size_t next_;
   int64_t episode_ = 0, version_ = -1, quota_ = 0, sent_ = 0;
   double due_s_ = 0, next_beat_s_ = 0;
-  bool told_ = false, stopped_ = false;
+  bool reported_ = false, stopped_ = false;
 };
 
 // Some threads that play all actors.
@@ -297,7 +297,10 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
             static_cast<double>(traffic.out.bytes),
             state.steps,
             store ? store->parts_written() : 0};
-    if (first.seconds == 0) return void(first = last);
+    if (first.seconds == 0) {
+      first = last;
+      return;
+    }
     lags += report.lag_mean;
     lag_max = std::max(lag_max, static_cast<double>(report.lag_max));
     ++epochs;
@@ -344,16 +347,16 @@ void declare(OptionSink& o, SimulationOptions& options) {
 
 std::vector<MetricRow> simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header,
                                        const std::vector<int>& actors, SimulationOptions options, bool store,
-                                       const std::function<void(const std::string&)>& say) {
+                                       const std::function<void(const std::string&)>& print) {
   const auto recorded = record_episodes(envs, header.seed, 8);
   std::vector<MetricRow> rows;
-  say(kSimulationHeading);
+  print(kSimulationHeading);
   for (const int count : actors) {
     const TemporaryFolder folder("rlgo-simulate");
     options.actors = count;
     if (store) options.store = folder.path();
     const SimulationReport r = simulate(recorded, header, options);
-    say(to_text(r));
+    print(to_text(r));
     rows.push_back({{"actors", int64_t{r.actors}},
                     {"offered_steps_per_s", r.offered_steps_per_s},
                     {"steps_per_s", r.steps_per_s},

@@ -56,7 +56,7 @@ std::vector<mdp::CodedTrajectory> record_episodes(mdp::BatchEnv& envs, uint64_t 
 // line by line, and returns its numbers by name.
 std::vector<MetricRow> simulate_counts(mdp::BatchEnv& envs, const replay::StoreHeader& header,
                                        const std::vector<int>& actors, SimulationOptions options, bool store,
-                                       const std::function<void(const std::string&)>& say);
+                                       const std::function<void(const std::string&)>& print);
 
 // A table of reports: its heading, and a line.
 extern const char* const kSimulationHeading;

@@ -59,10 +59,10 @@ void add_timings(WholeTimings& timings, const std::vector<RunGraph>& graphs, Met
   row.emplace_back("timings_within_noise", timings.within_noise);
   row.emplace_back("timings_failed", timings.failed);
   row.emplace_back("best_latency", std::exp(logs / static_cast<double>(graphs.size())));
-  if (timings.failed > timings.told)
+  if (timings.failed > timings.logged)
     log.warn("{} timings of whole graphs failed, {} of {} in all: these steps earned nothing",
-             timings.failed - timings.told, timings.failed, timings.all());
-  timings.told = timings.failed;
+             timings.failed - timings.logged, timings.failed, timings.all());
+  timings.logged = timings.failed;
 }
 
 }  // namespace rlgo::learner

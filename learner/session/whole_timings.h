@@ -29,7 +29,7 @@ void expect_timed_under(const Checkpoint& checkpoint, const std::string& under, 
 // Steps by mdp::WholeTimed, since the run's start.
 struct WholeTimings {
   int64_t shown = 0, within_noise = 0, failed = 0;
-  int64_t told = 0;  // failures that the log has
+  int64_t logged = 0;  // failures that the log has
   int64_t all() const { return shown + within_noise + failed; }
   void add(const mdp::Trajectory& trajectory);
 };

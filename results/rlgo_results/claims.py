@@ -204,9 +204,9 @@ def c13(data):
 def c14(data):
     name, whose, command = agents_of(data, "summary", "summary")
     free, based = data.best("model-free", name), data.best("model-based", name)
-    shares = {g: mean(based[g]) / mean(free[g]) for g in based}
-    return (verdict(*(s >= 0.9 for s in shares.values())),
-            f"{whose}: {100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of its gains", f"{len(shares)} graphs, {from_to([len(v) for v in based.values()])} seeds each", name, command)
+    fractions = {g: mean(based[g]) / mean(free[g]) for g in based}
+    return (verdict(*(s >= 0.9 for s in fractions.values())),
+            f"{whose}: {100 * min(fractions.values()):.0f} to {100 * max(fractions.values()):.0f} % of its gains", f"{len(fractions)} graphs, {from_to([len(v) for v in based.values()])} seeds each", name, command)
 
 
 @claim("The model-based agent needs a quarter of the real interactions")

@@ -53,7 +53,7 @@ def heatmap(options):
 
 
 def run_race(options):
-    race.race_all(outcomes_of(options), options.table, options.threads, options.rounds, options.seconds, say=lambda text: print(text, flush=True))
+    race.race_all(outcomes_of(options), options.table, options.threads, options.rounds, options.seconds, log=lambda text: print(text, flush=True))
     return f"{options.table}", []
 
 

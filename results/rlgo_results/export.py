@@ -143,7 +143,7 @@ def environment_spec(run):
 
 # ---- TensorBoard ------------------------------------------------------------------------------------------------------
 
-SPEED = {"collect_s", "update_s", "waiting_share", "steps_per_s", "actors", "bytes_in", "bytes_out", "host_memory_mb", "device_memory_mb", "lag_min", "lag_mean", "lag_max", "weights_version"}
+SPEED = {"collect_s", "update_s", "waiting_fraction", "steps_per_s", "actors", "bytes_in", "bytes_out", "host_memory_mb", "device_memory_mb", "lag_min", "lag_mean", "lag_max", "weights_version"}
 
 
 def tag(column):

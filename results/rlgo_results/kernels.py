@@ -19,9 +19,9 @@ def merged(runs, kernels, target):
         if row["target"] != target:
             continue
         key = row["operator"], row["kernel"]
-        share = float(row["share"]) * sizes[row["models"]] / sum(sizes.values())
+        fraction = float(row["fraction"]) * sizes[row["models"]] / sum(sizes.values())
         us, machine_us, before = found.get(key, (float(row["us"]), float(row["machine_us"]), 0.0))
-        found[key] = us, machine_us, before + share
+        found[key] = us, machine_us, before + fraction
     return found
 
 
@@ -63,8 +63,8 @@ def operators(runs, kernels):
 def outliers(runs, kernels):
     lines = ["| runtime | kernel | us | the machine's own | part of the time |", "|---|---|---|---|---|"]
     for target in targets_of(runs):
-        for (_, kernel), (us, machine_us, share) in slow(merged(runs, kernels, target))[:LISTED]:
-            lines.append(f"| {NAMES[target]} | `{kernel}` | {us:.4g} | {machine_us:.3g} | {100 * share:.2f} % |")
+        for (_, kernel), (us, machine_us, fraction) in slow(merged(runs, kernels, target))[:LISTED]:
+            lines.append(f"| {NAMES[target]} | `{kernel}` | {us:.4g} | {machine_us:.3g} | {100 * fraction:.2f} % |")
     return lines
 
 

@@ -77,10 +77,10 @@ def graphs_needed(rows):
             lines.append(f"| {model} | - | {timed[0]:g}, {timed[1]:g} | - | - | - |")
             continue
         of = [min(chosen) / min(all_times) for all_times, chosen in runs]
-        shares = [count / len(all_times) for all_times, chosen in runs if (count := reached(chosen, NEAR * min(all_times)))]
-        lines.append(f"| {model} | {len(runs)} | {timed[0]:g}, {timed[1]:g} | {mean_cell(of)} | {len(shares)} | {sum(share <= 0.2 for share in shares)} |")
+        fractions = [count / len(all_times) for all_times, chosen in runs if (count := reached(chosen, NEAR * min(all_times)))]
+        lines.append(f"| {model} | {len(runs)} | {timed[0]:g}, {timed[1]:g} | {mean_cell(of)} | {len(fractions)} | {sum(fraction <= 0.2 for fraction in fractions)} |")
         ratios += of
-        reaching += shares
+        reaching += fractions
     reported = f"fastest {mean_cell(ratios)}; " if ratios else ""
-    return [*lines, "", f"Fewer graphs and lower ratios are better. All {len(ratios)} runs: {reported}{len(reaching)} reach it, {sum(share <= 0.2 for share in reaching)} with at most a fifth. Times are those "
+    return [*lines, "", f"Fewer graphs and lower ratios are better. All {len(ratios)} runs: {reported}{len(reaching)} reach it, {sum(fraction <= 0.2 for fraction in reaching)} with at most a fifth. Times are those "
             f"that the runs took for their own choice: the fastest of many is lucky, more so where more were timed. {made_by(rows)}"]  # fmt: skip

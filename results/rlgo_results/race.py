@@ -233,7 +233,7 @@ def race_graph(graph, models, threads, rounds, budget_s):
         yield {"graph": graph, "threads": threads, "runtime": runtime.get(row["system"], "onnxruntime"), "model": model.parent.name} | row
 
 
-def race_all(results, out, threads=1, rounds=31, budget_s=8.0, say=print):
+def race_all(results, out, threads=1, rounds=31, budget_s=8.0, log=print):
     """Writes the table `out`, graph by graph; what is in it already is left as it is."""
     share_pool(threads)
     out = Path(out)
@@ -242,8 +242,8 @@ def race_all(results, out, threads=1, rounds=31, budget_s=8.0, say=print):
         if graph in done:
             continue
         if "unmodified" not in models:
-            say(f"{graph}: left out: no folder {graph}-unmodified with its best.onnx (rlgo replay --trace EMPTY --out; results/record.py)")
+            log(f"{graph}: left out: no folder {graph}-unmodified with its best.onnx (rlgo replay --trace EMPTY --out; results/record.py)")
             continue
         rows = [row | {"commit": commit(), "machine": machine()} for row in race_graph(graph, models, threads, rounds, budget_s)]
         pd.DataFrame(rows)[COLUMNS].to_csv(out, mode="a", header=not out.is_file(), index=False, float_format="%.6g")
-        say(f"{graph}: " + ", ".join(f"{row['system']} {row['median_us'] / 1e3:.2f} ms" for row in rows))
+        log(f"{graph}: " + ", ".join(f"{row['system']} {row['median_us'] / 1e3:.2f} ms" for row in rows))

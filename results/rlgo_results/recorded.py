@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from . import halves
+from .columns import renamed
 from .means import geometric_mean, interval
 
 
@@ -21,7 +22,7 @@ def rows_in(path):
     if not Path(path).is_file():
         return []
     with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        return [renamed(row) for row in csv.DictReader(file)]
 
 
 def revisions_of(rows):
@@ -40,7 +41,7 @@ class Recorded:
         if not path.is_file():
             raise Missing(path)
         with open(path, newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file, delimiter=delimiter))
+            return [renamed(row) for row in csv.DictReader(file, delimiter=delimiter)]
 
     def text(self, name):
         return (self.root / "results" / name).read_text(encoding="utf-8")

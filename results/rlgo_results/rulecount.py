@@ -14,13 +14,13 @@ def counts_of_traces(results):
     return {key: pd.concat(seeds, axis=1).fillna(0).mean(axis=1) for key, seeds in columns.items()}
 
 
-def counts_of_rollouts(runs, share=0.1):
+def counts_of_rollouts(runs, fraction=0.1):
     """The same per episode, over the last `share` of each run's real episodes."""
     columns = {}
     for run in runs:
         found = run.rollouts()
         real = found.episodes[~found.episodes["dream"]]
-        last = real.tail(max(1, int(len(real) * share)))[["part", "row"]]
+        last = real.tail(max(1, int(len(real) * fraction)))[["part", "row"]]
         steps = found.steps.merge(last, on=["part", "row"])
         columns.setdefault((run.graph, run.agent), []).append(steps.loc[steps["rule"] != "", "rule"].value_counts() / len(last))
     return {key: pd.concat(seeds, axis=1).fillna(0).mean(axis=1) for key, seeds in columns.items()}

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import store
+from .columns import RENAMED
 
 END_TO_END = re.compile(
     r"^end to end +([0-9.]+) ms -> ([0-9.]+) ms: ([-+0-9.]+) % \(([-+0-9.?]+) to ([-+0-9.?]+) %\), [0-9.]+x; (.*?), (\d+) threads?$", re.M)  # fmt: skip
@@ -136,7 +137,7 @@ class Run:
         good = [row for row in rows[1:] if len(row) == len(rows[0])]
         if len(good) < len([row for row in rows[1:] if row]):
             self.problems.append(f"{self.path / 'metrics.csv'}: {len(rows) - 1 - len(good)} lines with another number of cells: left out")
-        frame = pd.DataFrame([[float(cell) if cell else math.nan for cell in row] for row in good], columns=rows[0])
+        frame = pd.DataFrame([[float(cell) if cell else math.nan for cell in row] for row in good], columns=[RENAMED.get(name, name) for name in rows[0]])
         if "epoch_episodes" in frame:
             frame.loc[frame["epoch_episodes"] == 0, [name for name in frame if name.startswith("episode_")]] = math.nan
         return frame

@@ -118,10 +118,10 @@ def draw(axes, table, systems, graphs):
         at = np.arange(len(graphs)) + (index - (len(systems) - 1) / 2) * width
         colour = COLOURS.get(system, "#444444")
         top.bar(at, rows["ratio"] * rows["reference_us"] / 1e3, width * 0.92, color=colour, label=system)
-        share = 100 * rows["ratio"]
+        fraction = 100 * rows["ratio"]
         errors = 100 * np.vstack([rows["ratio"] - rows["ratio_low"], rows["ratio_high"] - rows["ratio"]]).clip(min=0)
-        bottom.bar(at, share - 100, width * 0.92, color=colour)
-        bottom.errorbar(at, share - 100, yerr=np.nan_to_num(errors), fmt="none", ecolor="black", elinewidth=0.8, capsize=1.5)
+        bottom.bar(at, fraction - 100, width * 0.92, color=colour)
+        bottom.errorbar(at, fraction - 100, yerr=np.nan_to_num(errors), fmt="none", ecolor="black", elinewidth=0.8, capsize=1.5)
     top.set(ylabel="runtime, ms", xticks=range(len(graphs)), xticklabels=[])
     bottom.axhline(0, color="black", linewidth=0.8)
     bottom.set(ylabel="change against the\nunmodified model, %", xticks=range(len(graphs)))

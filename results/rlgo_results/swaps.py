@@ -74,8 +74,8 @@ def apart(rows):
     found = Found(rows)
     lines = ["| agent | random rewrites before | actions that reality does not offer, % | counts wrong, % | latent is off by |", "|---|" + "---|" * 4]
     for agent, prefix in found.places:
-        share = [100 * found.value(agent, prefix, "none", LONG, column) for column in ("illegal_share", "counts_wrong_share")]
-        lines.append(f"| {found.name(agent)} | {prefix} | {share[0]:.1f} | {share[1]:.1f} | {found.value(agent, prefix, 'none', LONG, 'latent_distance'):.2f} |")
+        fraction = [100 * found.value(agent, prefix, "none", LONG, column) for column in ("illegal_fraction", "counts_wrong_fraction")]
+        lines.append(f"| {found.name(agent)} | {prefix} | {fraction[0]:.1f} | {fraction[1]:.1f} | {found.value(agent, prefix, 'none', LONG, 'latent_distance'):.2f} |")
     return [*lines, "", "Dreams of 40 steps with no part true, next to the real environment that takes the same actions. A latent is off by 1.4 from an unrelated state. Lower is better in the last three columns."]
 
 
@@ -97,9 +97,9 @@ def verdict(good, of):
 
 def first(found, _):
     """Dynamics: at most a tenth of the counts wrong, and no more illegal actions than that."""
-    shares = {a: [found.value(a, 0, "none", LONG, c) for c in ("counts_wrong_share", "illegal_share")] for a in found.agents}
-    text = "; ".join(f"{found.name(a)}: {100 * wrong:.1f} % of counts wrong, {100 * illegal:.1f} % of actions illegal" for a, (wrong, illegal) in shares.items())
-    return verdict(sum(max(v) <= 0.1 for v in shares.values()), len(shares)), f"in dreams of 40 steps, {text}"
+    fractions = {a: [found.value(a, 0, "none", LONG, c) for c in ("counts_wrong_fraction", "illegal_fraction")] for a in found.agents}
+    text = "; ".join(f"{found.name(a)}: {100 * wrong:.1f} % of counts wrong, {100 * illegal:.1f} % of actions illegal" for a, (wrong, illegal) in fractions.items())
+    return verdict(sum(max(v) <= 0.1 for v in fractions.values()), len(fractions)), f"in dreams of 40 steps, {text}"
 
 
 def second(found, _):

@@ -176,7 +176,7 @@ TEST(DreamEnv, NeedsAStart) {
 }
 
 // Without NO-OP random play continues to the step limit.
-TEST(RandomPolicy, StopsAtNothingWhereItIsToldSo) {
+TEST(RandomPolicy, StopsAtNothingWhereItIsAskedTo) {
   mdp::Observation o, stuck;
   o.counts = {2, 1, 0};
   stuck.counts = {0, 0, 0};

@@ -54,7 +54,7 @@ struct Node {
   explicit Node(nets::Block block = nets::Block::local, InferenceOptions how = {})
       : options(how), decider(network(block), 0), own(network(block), 0) {
     remote.emplace(one, 2, own, options,
-                   RemoteHooks{[this] { serve(answers); }, [this](const auto& text) { said.push_back(text); }});
+                   RemoteHooks{[this] { serve(answers); }, [this](const auto& text) { logged.push_back(text); }});
   }
   void serve(bool awake = true) {
     if (!awake) return;
@@ -77,7 +77,7 @@ struct Node {
   std::optional<RemotePolicy> remote;
   bool answers = true;
   uint64_t key = 0;
-  std::vector<std::string> said;
+  std::vector<std::string> logged;
 };
 
 void expect_same(const std::vector<mdp::Trajectory>& a, const std::vector<mdp::Trajectory>& b) {
@@ -108,7 +108,7 @@ TEST_P(EachBlock, DecidesAsTheActorWould) {
   EXPECT_EQ(node.server->counts().refused, 0);
   EXPECT_EQ(node.server->counts().answered, node.remote->counts().decided);
   EXPECT_GT(node.server->counts().answered, node.server->counts().batches);
-  EXPECT_THAT(node.said, testing::IsEmpty());
+  EXPECT_THAT(node.logged, testing::IsEmpty());
 }
 
 // A question as another actor would send it.
@@ -152,7 +152,7 @@ TEST(InferenceServer, KeepsToItsBatch) {
   EXPECT_EQ(node.server->counts().batches, 2);
 }
 
-TEST(InferenceServer, WaitsForTheOthersWhereItIsToldTo) {
+TEST(InferenceServer, WaitsForTheOthersWhereItIsAskedTo) {
   Node node(nets::Block::local, {.wait_us = 3e5});
   for (auto* box : {&node.one, &node.three}) box->send(2, Tag::ask, encode(question(1)));
   node.serve();  // both are known, and both have asked
@@ -213,7 +213,7 @@ TEST(InferenceServer, RefusesWhereItsPolicyFails) {
   EXPECT_EQ(server.counts().refused, 1);
 }
 
-TEST(RemotePolicy, SaysWhichWeightsDecided) {
+TEST(RemotePolicy, ReportsWhichWeightsDecided) {
   Node node;
   node.decider.load(nets::pack(*network(nets::Block::local, 2)), 6);
   node.remote->load(nets::pack(*network(nets::Block::local, 3)), 5);
@@ -249,7 +249,7 @@ TEST(RemotePolicy, DecidesItselfWhileTheOtherIsSilent) {
   expect_same(played, play(alone));
   for (const auto& t : played) EXPECT_EQ(t.weights_version, 3);
   EXPECT_GT(node.remote->counts().fallback, 20);
-  EXPECT_THAT(node.said, ElementsAre(HasSubstr("rank 2 has not answered for 0.02 s")));
+  EXPECT_THAT(node.logged, ElementsAre(HasSubstr("rank 2 has not answered for 0.02 s")));
   node.two.poll();
   EXPECT_EQ(node.two.counters().received(Tag::ask).messages, 1u) << "it is asked no more";
 }
@@ -263,7 +263,7 @@ TEST(RemotePolicy, AsksAgainOnceThereIsAnAnswer) {
   node.decide();
   EXPECT_EQ(node.remote->counts().fallback, 1);
   EXPECT_EQ(node.server->counts().answered, 2);
-  EXPECT_THAT(node.said, ElementsAre(HasSubstr("has not answered"), HasSubstr("answers again")));
+  EXPECT_THAT(node.logged, ElementsAre(HasSubstr("has not answered"), HasSubstr("answers again")));
 }
 
 TEST(RemotePolicy, DoesNotWaitForOneThatHasLeft) {
@@ -274,7 +274,7 @@ TEST(RemotePolicy, DoesNotWaitForOneThatHasLeft) {
   node.decide();
   node.decide();
   EXPECT_EQ(node.remote->counts().fallback, 2);
-  EXPECT_THAT(node.said, testing::IsEmpty());
+  EXPECT_THAT(node.logged, testing::IsEmpty());
 }
 
 TEST(RemotePolicy, DecidesItselfWhereItIsRefused) {
@@ -284,11 +284,11 @@ TEST(RemotePolicy, DecidesItselfWhereItIsRefused) {
   node.decide();
   EXPECT_EQ(node.remote->counts().fallback, 1);
   EXPECT_EQ(node.server->counts().refused, 1);
-  EXPECT_THAT(node.said, ElementsAre(HasSubstr("question 1, which is not known here")));
+  EXPECT_THAT(node.logged, ElementsAre(HasSubstr("question 1, which is not known here")));
 }
 
 // Decisions that no environment would take, or of older weights, are not used.
-TEST(RemotePolicy, ChecksWhatItIsTold) {
+TEST(RemotePolicy, ChecksWhatItReceives) {
   Node node;
   node.remote->load(nets::pack(*network(nets::Block::local)), 4);
   Answer wrong{.version = 4, .decisions = {Decision{.action = {3, 77}}}};
@@ -298,14 +298,14 @@ TEST(RemotePolicy, ChecksWhatItIsTold) {
                          ++wrong.number;
                          node.two.send(1, Tag::decided, encode(wrong));
                        },
-                       [&](const auto& text) { node.said.push_back(text); }});
+                       [&](const auto& text) { node.logged.push_back(text); }});
   policy.load(nets::pack(*network(nets::Block::local)), 4);
   auto observation = test::MaskedToy().reset(1);
   const mdp::Observation* pointer = &observation;
   const double uniforms[] = {0.25, 0.75};
   policy.decide({&pointer, 1}, uniforms);
   EXPECT_EQ(policy.counts().fallback, 1);
-  EXPECT_THAT(node.said, ElementsAre(HasSubstr("rule 3, location 77")));
+  EXPECT_THAT(node.logged, ElementsAre(HasSubstr("rule 3, location 77")));
   wrong.decisions[0] = {.action = {7, 0}};
   policy.decide({&pointer, 1}, uniforms);
   EXPECT_EQ(policy.counts().fallback, 1);

@@ -41,16 +41,16 @@ def words(folder):
 def no_gpu(folder):
     """without a driver cuda and cuda:N fail at once, auto is the CPU without a word"""
     for word in ("cuda", "cuda:1"):
-        said = refused(folder, *RUN, "--device", word)
-        assert f"device '{word}': NVIDIA's driver is missing" in said and "--device cpu" in said, said
+        printed = refused(folder, *RUN, "--device", word)
+        assert f"device '{word}': NVIDIA's driver is missing" in printed and "--device cpu" in printed, printed
     assert "NVIDIA" not in rlgo(*RUN, "--device", "auto", cwd=folder).stderr
 
 
 def a_driver_that_libtorch_cannot_use(folder):
     """cuda fails with the reason; auto runs on the CPU and names it"""
     env = driver(folder / "one", 1)
-    said = refused(folder, *RUN, "--device", "cuda", env=env)
-    assert re.search("CUDA part|too old|sees no GPU", said), said
+    printed = refused(folder, *RUN, "--device", "cuda", env=env)
+    assert re.search("CUDA part|too old|sees no GPU", printed), printed
     done = rlgo(*RUN, "--device", "auto", cwd=folder, env=env)
     assert "this machine has an NVIDIA GPU, but --device auto takes the CPU: " in done.stdout + done.stderr + (folder / "runs/r/log.txt").read_text()
     assert "lists no GPU" in refused(folder / "none", *RUN, "--device", "cuda", env=driver(folder / "none", 0))
@@ -60,12 +60,12 @@ def target_cuda(folder):
     """--target cuda fails at once: no driver, one that is too old, no GPU of that number; it needs no CUDA part of LibTorch"""
     target = [*RUN, "--target", "cuda"]
     for device in ([], ["--device", "cpu"]):
-        said = refused(folder, *target, *device)
-        assert re.search("--target cuda: NVIDIA's driver is missing .*or take another --target$", said), said
+        printed = refused(folder, *target, *device)
+        assert re.search("--target cuda: NVIDIA's driver is missing .*or take another --target$", printed), printed
     search = ["search", "--graph", "toy_conv", "--methods", "greedy", "--cost", "measured", "--target", "cuda"]
     env = driver(folder / "cuda", 1)
-    said = refused(folder, *search, env=env)
-    assert re.search("--target cuda: .*(too old: it runs CUDA 12.8, --target cuda needs 13.0|built without CUDA).*or take another --target$", said), said
+    printed = refused(folder, *search, env=env)
+    assert re.search("--target cuda: .*(too old: it runs CUDA 12.8, --target cuda needs 13.0|built without CUDA).*or take another --target$", printed), printed
     assert "there is no GPU 3: this process sees 1, numbered 0" in refused(folder, *search, "--device", "cuda:3", env=env)
     assert "cuda (a GPU with cuDNN and cuBLASLt)" in " ".join(rlgo("--help", cwd=folder).stdout.split())
 

@@ -54,7 +54,7 @@ def parts_of_dreams_are_made_true(folder):
     assert [s["true"] for s in found["swaps"]] == ["none", "state", "masks", "masks+state", "reward", "reward+state", "reward+masks", "reward+masks+state"], found
     assert (found["prefix"], found["starts"]) == (2, 3) and "true reward+masks" in done.stdout
     dream, reality = found["swaps"][0], found["swaps"][-1]
-    assert all(h["gap_deviation_percent"] == 0 for h in reality["horizons"]) and reality["illegal_share"] == 0, reality
+    assert all(h["gap_deviation_percent"] == 0 for h in reality["horizons"]) and reality["illegal_fraction"] == 0, reality
     assert dream["horizons"] != reality["horizons"] and len(found["random"]) == len(dream["horizons"]) == 5, found
     rlgo(*SMALL, "--agent", "model-free", "--epochs", 1, "--name", "f", cwd=folder)
     refused = rlgo("evaluate", "--checkpoint", "runs/f", "--episodes", 1, "--swaps", cwd=folder, status=1)
@@ -66,9 +66,9 @@ def the_published_form_trains_as_it_did(folder):
     """configs/paper-model-based.cfg turns every repair off: the model's parameters are those of before"""
     config = SOURCE / "configs/paper-model-based.cfg"
     rlgo("--config", config, *SMALL, "--epochs", 4, "--wm.random-fraction", 0.5, "--name", "p", cwd=folder)
-    told = open(folder / "runs/p/config.cfg").read()
+    reported = open(folder / "runs/p/config.cfg").read()
     for line in ("wm.locations = false", "wm.counts = log", "wm.play-noop = true", "wm.on-policy = false", "dream.guard = 0", "dream.start = initial"):
-        assert line in told, told
+        assert line in reported, reported
 
 
 def a_resumed_run_is_the_whole_one(folder):

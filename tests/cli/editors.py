@@ -29,8 +29,8 @@ def are_named(folder):
     """UTF-16: status 1, and what to do"""
     for name, (text, command) in files(folder).items():
         (folder / name).write_bytes(text.encode("utf-16"))
-        said = rlgo(*command, cwd=folder, status=1).stderr
-        assert name in said and "save it as UTF-8" in said, said
+        printed = rlgo(*command, cwd=folder, status=1).stderr
+        assert name in printed and "save it as UTF-8" in printed, printed
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def shared(folder):
     assert [n.op_type for n in onnx.load(folder / "out.onnx").graph.node].count("Sqrt") == 0, "the end of the chain is small"
 
 
-def told(folder):
+def shown(folder):
     """rlgo optimise reports both sizes: text, JSON, HTML; what it rewrites grows as little"""
     row = array("row", np.arange(N), "float32")
     save(folder / "m.onnx", [NODE("ConstantOfShape", ["nn"], ["c"], value=HELPER.make_tensor("v", 1, [1], [0.5])), NODE("Expand", ["row", "nn"], ["e"]), NODE("Mul", ["c", "e"], ["m"])], [row])
@@ -84,4 +84,4 @@ def told(folder):
 
 
 if __name__ == "__main__":
-    main(masks, broadcasts, shared, told)
+    main(masks, broadcasts, shared, shown)

@@ -155,13 +155,13 @@ def kept(folder):
                                    [onnx.helper.make_tensor_value_info("x", 1, [2, 90, 90])], [onnx.helper.make_tensor_value_info("y", 1, [2])])
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), folder / "det.onnx")
     done = rlgo("inspect", "det.onnx", "--json", "-", cwd=folder)
-    assert check(json.loads(done.stdout), "inspect")["kept"] == {"share": None, "operators": [{"op": "Det", "count": 2, "share": None}]}, done.stdout
+    assert check(json.loads(done.stdout), "inspect")["kept"] == {"fraction": None, "operators": [{"op": "Det", "count": 2, "fraction": None}]}, done.stdout
     done = rlgo("inspect", "det.onnx", "--target", "onnxruntime", "--json", "-", cwd=folder)
     found = check(json.loads(done.stdout), "inspect")
-    assert 0.3 < found["kept"]["share"] <= 1 and found["target"].startswith("onnxruntime"), found["kept"]
+    assert 0.3 < found["kept"]["fraction"] <= 1 and found["target"].startswith("onnxruntime"), found["kept"]
     assert "% of its time: 2 Det" in done.stderr, done.stderr
     done = rlgo("optimise", "det.onnx", "--target", "onnxruntime", "--json", "-", *BRIEF, cwd=folder, status=None)
-    assert check(json.loads(done.stdout), "optimise")["kept"]["share"] > 0.3 and "  kept as they are: " in done.stderr, (done.stdout, done.stderr)
+    assert check(json.loads(done.stdout), "optimise")["kept"]["fraction"] > 0.3 and "  kept as they are: " in done.stderr, (done.stdout, done.stderr)
     done = rlgo("inspect", "toy_conv", "--target", "onnxruntime", cwd=folder, status=2)
     assert "--target times the operators of an .onnx file" in done.stderr, done.stderr
 

@@ -39,13 +39,13 @@ def event_files(folder):
     scalars = [e for file in (first, second) for e in events(file) if len(e.summary.value) > 1]
     assert [e.step for e in scalars] == [int(row["steps"]) for row in rows], [e.step for e in scalars]
     for event, row in zip(scalars, rows):
-        told = {v.tag: v.simple_value for v in event.summary.value}
+        reported = {v.tag: v.simple_value for v in event.summary.value}
         for name in ("best_cost_us", "policy_loss", "epoch"):
-            assert abs(told[name] - float(row[name])) <= 1e-6 * max(1.0, abs(float(row[name]))), (name, told[name], row[name])
+            assert abs(reported[name] - float(row[name])) <= 1e-6 * max(1.0, abs(float(row[name]))), (name, reported[name], row[name])
     (start,) = [v for e in events(first) for v in e.summary.value if v.tag == "_hparams_/session_start_info"]
     assert start.metadata.plugin_data.plugin_name == "hparams"
-    told = HParamsPluginData.FromString(start.metadata.plugin_data.content).session_start_info.hparams
-    assert told["gnn.width"].number_value == 8 and told["agent"].string_value == "model-free" and told["train.polish"].bool_value is True
+    reported = HParamsPluginData.FromString(start.metadata.plugin_data.content).session_start_info.hparams
+    assert reported["gnn.width"].number_value == 8 and reported["agent"].string_value == "model-free" and reported["train.polish"].bool_value is True
     assert events(second)[1].session_log.status == 1 and events(second)[1].step == int(rows[1]["steps"])  # later ones of the first count no more
 
 

@@ -44,7 +44,7 @@ def exported(folder):
     assert_same_model(folder / "m.onnx", folder / "out.onnx")
 
 
-def told_by_a_run(folder):
+def reported_by_a_run(folder):
     """the summary of a run counts what was computed at export; optimise shows what the import did, in its report too"""
     save_model(folder / "m.onnx")
     rlgo("--graph", "m.onnx", "--agent", "random", "--cost", "analytic", "--epochs", 1, "--train.steps-per-epoch", 10, "--check.repeats", 3, "--check.seeds", 1, "--train.polish", "false",
@@ -74,4 +74,4 @@ def evaluated(folder):
 
 
 if __name__ == "__main__":
-    main(inspected, exported, told_by_a_run, evaluated)
+    main(inspected, exported, reported_by_a_run, evaluated)

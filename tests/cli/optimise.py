@@ -136,9 +136,9 @@ def late_races_are_left_out(folder):
     requests = [line.split()[:2] for line in (folder / "log.txt").read_text().splitlines()]
     compared = [int(count) for what, count in requests if what == "compare"]
     assert compared[0] == 1 and set(compared[1:]) == {2} and 1 <= len(compared[1:]) <= 3, requests
-    told = next(line for line in done.stdout.splitlines() if line.startswith("time "))
+    reported = next(line for line in done.stdout.splitlines() if line.startswith("time "))
     for word in ("more than was asked for", "timing the model", "final measurement"):
-        assert word in told, told
+        assert word in reported, reported
 
 
 def values_of_inputs(folder):
@@ -256,9 +256,9 @@ def learns_while_it_searches(folder):
     two_convs(folder / "toy.onnx", channels=8)
     options = ["--target", fake("outputs"), "--cost", "analytic", "--cost.folder", "", "--check.repeats", "5", "--seconds", "12", "--budget", "500", "--method", "train"]
     rlgo("optimise", "toy.onnx", *options, "--json", "told.json", cwd=folder, status=None)
-    told = json.loads((folder / "told.json").read_text())
-    (agent,) = [run for run in told["searches"] if run["method"] == "train"]
-    assert agent["graphs"] > 0 and agent["ended_by"] == "stopped" and agent["after_us"] <= min(run["after_us"] for run in told["searches"]) * (1 + 1e-9), told["searches"]
+    reported = json.loads((folder / "told.json").read_text())
+    (agent,) = [run for run in reported["searches"] if run["method"] == "train"]
+    assert agent["graphs"] > 0 and agent["ended_by"] == "stopped" and agent["after_us"] <= min(run["after_us"] for run in reported["searches"]) * (1 + 1e-9), reported["searches"]
 
 
 if __name__ == "__main__":

@@ -96,9 +96,9 @@ def learned_prices(folder):
     for more, words, gains in (([], "learned prices", True), (["--cost.learned", "no"], "a formula", False)):
         done = rlgo(*command, *more, cwd=folder, status=None)
         assert done.returncode in (0, 3) and f"; what is not timed: {words}" in done.stdout, done.stdout + done.stderr
-        told = json.loads((folder / "t.json").read_text())
-        first = [s for s in told["searches"] if s["from"] == ("the model (by learned prices)" if gains else "the model (by formula)")]
-        assert told["cost"]["begins_learned"] == gains and told["cost"]["estimates"] == words and bool(told["cost"]["learned_on"]) == gains and (first[0]["after_us"] < 0.99 * first[0]["before_us"]) == gains, told["searches"]
+        reported = json.loads((folder / "t.json").read_text())
+        first = [s for s in reported["searches"] if s["from"] == ("the model (by learned prices)" if gains else "the model (by formula)")]
+        assert reported["cost"]["begins_learned"] == gains and reported["cost"]["estimates"] == words and bool(reported["cost"]["learned_on"]) == gains and (first[0]["after_us"] < 0.99 * first[0]["before_us"]) == gains, reported["searches"]
 
 
 def small_promises(folder):
@@ -108,12 +108,12 @@ def small_promises(folder):
     nodes = [NODE("Conv", ["x", "w"], ["c"]), NODE("Mul", ["c", "s"], ["d"]), NODE("Relu", ["d"], ["r"]), NODE("Mul", ["r", "two"], ["y"])]
     save(folder / "toy.onnx", nodes, weights, ("y", 1, [1, 16, 94, 94]), [1, 3, 96, 96])
     rlgo("optimise", "toy.onnx", "--target", "onnxruntime", "--seconds", "2", "--cost.folder", "", "--json", "t.json", cwd=folder, status=None)
-    told = json.loads((folder / "t.json").read_text())
-    formula, *learned = [s for s in told["searches"] if "(by " in s["from"]]
+    reported = json.loads((folder / "t.json").read_text())
+    formula, *learned = [s for s in reported["searches"] if "(by " in s["from"]]
     assert formula["from"] == "the model (by formula)" and formula["after_us"] < formula["before_us"], formula
     promised = min(s["after_us"] for s in learned) / learned[0]["before_us"]
-    refined = [c for c in told["candidates"] if "learned prices, then" in c["name"]]
-    assert promised > 0.95 and (not refined or all(c["ratio"] for c in told["candidates"] if c["name"].endswith("learned prices"))), (promised, told["candidates"])
+    refined = [c for c in reported["candidates"] if "learned prices, then" in c["name"]]
+    assert promised > 0.95 and (not refined or all(c["ratio"] for c in reported["candidates"] if c["name"].endswith("learned prices"))), (promised, reported["candidates"])
 
 
 if __name__ == "__main__":

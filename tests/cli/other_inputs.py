@@ -50,8 +50,8 @@ def texts(folder):
     inputs = [HELPER.make_tensor_value_info("x", FLOAT, ["n", 7]), HELPER.make_tensor_value_info("word", TEXT, ["n", 1]), HELPER.make_tensor_value_info("unread", TEXT, ["n"])]
     save(folder / "m.onnx", [encode, NODE("Concat", ["x", "k"], ["f"], axis=1)], inputs, [])
     feeds = {"x": np.ones((2, 7), "float32"), "word": np.array([["cat"], ["dog"]], object), "unread": np.array(["", "a"], object)}
-    told = optimised(folder, feeds)
-    assert "word = cat,dog" in told, told
+    reported = optimised(folder, feeds)
+    assert "word = cat,dog" in reported, reported
     assert "word = dog" in optimised(folder, feeds, "--input", "word=dog")
 
 

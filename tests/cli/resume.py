@@ -6,7 +6,7 @@ import socket
 from _rlgo import QUICK, RANDOM, SMALL_NET, SOURCE, complete, interrupt, main, metrics, rewrites, rlgo, start, state, stored, wait_until
 
 # Times, and what was sent (a resumed run greets its actor again).
-NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition",
+NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_fraction", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition",
                   "host_memory_mb", "device_memory_mb"}
 SIZE = ["--train.steps-per-epoch", "40", "--train.polish", "false"]
 

@@ -49,8 +49,8 @@ def claims(folder):
     mine = folder / "mine.rules"
     mine.write_text("rule one\n  proof proved made-up-axiom\n  ?y = (neg ?x)\n  => ?y = (abs ?x)\n"
                     "rule two\n  proof tested\n  ?y = (relu (relu ?x))\n  => ?y = (relu ?x)\n")
-    said = rlgo("rules", "list", "--rules", mine, cwd=folder).stderr
-    assert chosen(folder, mine) == {"one": "unproved", "two": "unproved"} and "2 rules (one, two) claim" in said, said
+    printed = rlgo("rules", "list", "--rules", mine, cwd=folder).stderr
+    assert chosen(folder, mine) == {"one": "unproved", "two": "unproved"} and "2 rules (one, two) claim" in printed, printed
     assert "claim" in rlgo("search", "--graph", "toy_conv", "--methods", "greedy", "--rules", mine, cwd=folder).stderr
     base = (SOURCE / "configs/rules/base.rules").read_text()
     copy = folder / "copy.rules"

@@ -126,7 +126,7 @@ def a_run_folder_runs_no_command(folder):
         assert not (folder / "harm").exists()
 
 
-def wrong_targets_are_told(folder):
+def wrong_targets_are_reported(folder):
     """one line with the remedy"""
     for options, words in (
         (["--target", "onnxrunti"], "did you mean 'onnxruntime'?"),
@@ -155,4 +155,4 @@ def a_signal_ends_the_wait_for_a_target(folder):
 
 
 if __name__ == "__main__":
-    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, latency_as_the_reward, a_target_that_dies_costs_steps_not_the_run, latencies_are_learned, ranks_time_and_search, a_run_folder_runs_no_command, wrong_targets_are_told, a_signal_ends_the_wait_for_a_target)
+    main(prices_and_times_are_the_targets, crash_is_not_the_end_of_the_run, actors_ask_rank_0, whole_graphs_are_timed_in_the_target, latency_as_the_reward, a_target_that_dies_costs_steps_not_the_run, latencies_are_learned, ranks_time_and_search, a_run_folder_runs_no_command, wrong_targets_are_reported, a_signal_ends_the_wait_for_a_target)

@@ -30,9 +30,9 @@ def sweep(folder):
         os.environ.update(SLURM_CONF=str(folder / "slurm/slurm.conf"), RLGO_SWEEP=str(folder / "sweep"))
         common = ["--graph", "toy_conv", *RANDOM, "--epochs", 2, "--train.steps-per-epoch", 60]
         for start in (1, 2):
-            said = slurm.run(SOURCE / "launch/scripts/slurm-sweep.sh", folder / "settings.txt", 2, "--sbatch",
+            printed = slurm.run(SOURCE / "launch/scripts/slurm-sweep.sh", folder / "settings.txt", 2, "--sbatch",
                              f"--ntasks=2 --time=10 --output={folder}/array-%a-{start}.out --chdir={folder}", *common)
-            number = int(said.split()[-1])
+            number = int(printed.split()[-1])
             wait_until("the array's end", lambda: not slurm.run("squeue", "-h", "-j", str(number), check=False).strip(), seconds=WAIT_S)
             outputs = [(folder / f"array-{index}-{start}.out").read_text() for index in range(4)]
             for name in ("r1-s1", "r1-s2", "r2-s1", "r2-s2"):

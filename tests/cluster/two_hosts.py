@@ -12,7 +12,7 @@ from _faults import ENDLESS, end, ended_with_us, epochs, episodes_of, job, log_o
 from _rlgo import BINARY, QUICK, RANDOM, SMALL_NET, SOURCE, complete, environment, main, metrics, skip, stored  # noqa: E402
 
 NET = "10.77.12"
-NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_share", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition",
+NOT_REPEATABLE = {"seconds", "collect_s", "update_s", "waiting_fraction", "steps_per_s", "bytes_in", "bytes_out", "bytes_per_transition",
                   "host_memory_mb", "device_memory_mb"}
 
 
@@ -121,8 +121,8 @@ def same_results(folder):
 def report(run, wire, graph):
     episodes = stored(run)
     all_steps, far_steps = int(episodes["steps"].sum()), int(episodes[episodes["rank"] >= 2]["steps"].sum())
-    told = sum(int(row["bytes_in"]) for row in metrics(run))
-    print(f"  {graph}: {told / all_steps:.0f} bytes of messages per transition; through the cable {wire / far_steps:.0f} bytes per transition of host b "
+    reported = sum(int(row["bytes_in"]) for row in metrics(run))
+    print(f"  {graph}: {reported / all_steps:.0f} bytes of messages per transition; through the cable {wire / far_steps:.0f} bytes per transition of host b "
           f"({far_steps} transitions, {wire} bytes, weights' acknowledgements and mpirun's own traffic included)")
 
 

@@ -117,7 +117,7 @@ std::vector<Op> computing() {
   return all;
 }
 
-TEST(Evaluator, SaysWhatItDoesNotKnow) {
+TEST(Evaluator, ReportsWhatItDoesNotKnow) {
   int tried = 0;
   for (const Op op : kUnknown) {
     Rng rng({7, static_cast<uint64_t>(op)});

@@ -50,8 +50,8 @@ def parts(folder):
         copy = folder / f"copy-{number}"
         shutil.copytree(folder / "runs/r", copy)
         what = damage(copy / "rollouts/part-000-000001.h5", random)
-        told = rlgo("inspect", copy, cwd=folder)
-        assert "part-000-000001.h5" in told.stdout + told.stderr, f"{damage.__name__} {what}: {told.stdout}{told.stderr}"
+        reported = rlgo("inspect", copy, cwd=folder)
+        assert "part-000-000001.h5" in reported.stdout + reported.stderr, f"{damage.__name__} {what}: {reported.stdout}{reported.stderr}"
         shown = rlgo("inspect", copy / "rollouts/part-000-000001.h5", cwd=folder, status=1).stderr
         assert "part-000-000001.h5" in shown and "error" in shown, shown
         rlgo("--resume", copy, "--epochs", 4, cwd=folder)

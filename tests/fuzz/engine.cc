@@ -122,7 +122,7 @@ void limit_worker(const Limits& limits) {
   ::dup2(quiet, STDOUT_FILENO);
 }
 
-void say(const char* what) { std::strncpy(board->what, what, sizeof board->what - 1); }
+void report(const char* what) { std::strncpy(board->what, what, sizeof board->what - 1); }
 
 // Ends the worker with status 1 where the reader does what it must not.
 void read_one(const Target& target, const std::string& input, const fs::path& folder, const Limits& limits) {
@@ -134,10 +134,10 @@ void read_one(const Target& target, const std::string& input, const fs::path& fo
   } catch (const Error&) {
     // Refused.
   } catch (const std::exception& error) {
-    say(error.what());
+    report(error.what());
     ::_exit(1);
   } catch (...) {
-    say("not even a std::exception");
+    report("not even a std::exception");
     ::_exit(1);
   }
   if (board->asked_for_too_much) ::_exit(1);

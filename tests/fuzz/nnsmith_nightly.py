@@ -39,13 +39,13 @@ def child(script, limit_s, *arguments):
 def try_seed(seed, cache, keep):
     with tempfile.TemporaryDirectory() as folder:
         try:
-            status, said = child("make_model.py", MAKE_S, folder, seed, cache)
+            status, printed = child("make_model.py", MAKE_S, folder, seed, cache)
         except subprocess.TimeoutExpired:
-            status, said = 1, f"not made after {MAKE_S} s"
+            status, printed = 1, f"not made after {MAKE_S} s"
         if status != 0:
-            return {"verdict": "not made", "note": said}
-        status, said = child("try_model.py", TRY_S, folder, *([seed] if seed % 3 else []))
-        row = json.loads(said.splitlines()[-1]) if status == 0 else {"verdict": "runtime", "note": f"status {status}: {said}"}
+            return {"verdict": "not made", "note": printed}
+        status, printed = child("try_model.py", TRY_S, folder, *([seed] if seed % 3 else []))
+        row = json.loads(printed.splitlines()[-1]) if status == 0 else {"verdict": "runtime", "note": f"status {status}: {printed}"}
         if row["verdict"] not in GOOD and keep:
             shutil.copytree(folder, pathlib.Path(keep) / str(seed), dirs_exist_ok=True)
     return row | {"types": " ".join(row.get("types", []))}

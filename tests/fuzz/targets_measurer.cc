@@ -32,7 +32,7 @@ std::vector<std::string_view> words() {
           "\"\"",
           "[1.5, 2.5]",
           "{\"samples_us\": [1]}",
-          "\"layout_share\"",
+          "\"layout_fraction\"",
           "\"assumed\"",
           "\"shape\""};
 }

@@ -85,11 +85,11 @@ def try_one(case, options):
             done = subprocess.run(command, capture_output=True, text=True, timeout=runs.LIMIT_S)
         except subprocess.TimeoutExpired:
             return "FAIL", f"not ended after {runs.LIMIT_S} s"
-        said = (done.stdout + done.stderr).strip()[-500:]
+        printed = (done.stdout + done.stderr).strip()[-500:]
         if done.returncode not in (0, 3):
-            return "FAIL", f"status {done.returncode}: {said}"
+            return "FAIL", f"status {done.returncode}: {printed}"
         if not target.exists():
-            return "nothing written", said
+            return "nothing written", printed
         note = what_differs(case, onnx.load(case / "model.onnx"), target)
         return (str(done.returncode) if not note else note if note == "not run" else "FAIL"), note
 

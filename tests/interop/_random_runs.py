@@ -140,13 +140,13 @@ def try_one(seed, options, seconds="2", folder=None, generator=_random_models):
             done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
             return "FAIL", text, f"not ended after {LIMIT_S} s"
-        said = (done.stdout + done.stderr).strip()
+        printed = (done.stdout + done.stderr).strip()
         if done.returncode not in (0, 3):
-            return "FAIL", text, f"status {done.returncode}: {said[-600:]}"
+            return "FAIL", text, f"status {done.returncode}: {printed[-600:]}"
         if not target.exists():
-            return "nothing written", text, said[-600:]
+            return "nothing written", text, printed[-600:]
         wrong, worst = what_differs(onnx.load(source, load_external_data=False), source, expected, target)
-        return ("FAIL" if wrong else str(done.returncode)), text, wrong or f"{worst:.1e} {said.splitlines()[0] if said else ''}"
+        return ("FAIL" if wrong else str(done.returncode)), text, wrong or f"{worst:.1e} {printed.splitlines()[0] if printed else ''}"
 
 
 def campaign(seeds, options, verbose=False, seconds="2", generator=_random_models):

@@ -13,14 +13,14 @@ namespace rlgo::launch {
 namespace {
 
 // LibTorch throws c10::Error, the library bad_alloc: no Errors of rlgo's, and the first learner must know all the same.
-TEST(Followers, ErrorsOfAnyTypeAreTold) {
+TEST(Followers, ErrorsOfAnyTypeAreReported) {
   const auto comms = comm::local_comms(2);
   comm::Mailbox leader(*comms[0]), box(*comms[1]);
   EXPECT_THROW(as_follower(box, 2, []() -> int { throw std::runtime_error("CUDA out of memory"); }),
                std::runtime_error);
-  const auto told = leader.take(comm::Tag::stop, 1);
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->payload, "CUDA out of memory");
+  const auto received = leader.take(comm::Tag::stop, 1);
+  ASSERT_TRUE(received);
+  EXPECT_EQ(received->payload, "CUDA out of memory");
 }
 
 TEST(Followers, SilenceOfAnotherAsksForARestart) {

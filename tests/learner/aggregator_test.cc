@@ -75,7 +75,7 @@ TEST(Aggregator, HandsOutWhatIsForMany) {
   EXPECT_EQ(node.three.take(Tag::weights)->payload, "w");
 }
 
-TEST(Aggregator, EndsOnceAllHaveSaidGoodbye) {
+TEST(Aggregator, EndsOnceAllHaveSentGoodbye) {
   Node node;
   node.two.send(1, Tag::heartbeat, encode(comm::Heartbeat{}));
   node.two.send(1, Tag::goodbye, encode(comm::Heartbeat{}));

@@ -50,7 +50,7 @@ TEST(BackgroundCheckpoints, EndsWithWhatItWasGivenOnDisk) {
 }
 
 // What the thread meets is reported at the next call and at the end, again and again; what was on disk stays.
-TEST(BackgroundCheckpoints, AFailureIsToldAtTheNextCheckpointAndAtTheEnd) {
+TEST(BackgroundCheckpoints, AFailureIsReportedAtTheNextCheckpointAndAtTheEnd) {
   const TempFolder folder;
   BackgroundCheckpoints checkpoints(folder / "c", 3);
   checkpoints.save(of_epoch(0), 0);

@@ -39,7 +39,7 @@ TEST(Decoder, WhatWasDecodedAheadIsTheSame) {
   EXPECT_TRUE(notes.empty());
 }
 
-TEST(Decoder, ABrokenEpisodeIsLeftOutAndTold) {
+TEST(Decoder, ABrokenEpisodeIsLeftOutAndReported) {
   const std::vector<Episode> episodes = {coded(0, 3), broken(8), coded(2, 1)};
   Decoder decoder;
   for (const auto& episode : episodes) decoder.ahead(episode);

@@ -71,7 +71,7 @@ TEST(WorldTrainer, PaddingNeverInfluences) {
   EXPECT_NEAR(trainer.score(pointers(data)).nll, nll / steps, 1e-4);
 }
 
-TEST(WorldTrainer, ForetellsBetterThanTheBaselines) {
+TEST(WorldTrainer, PredictsBetterThanTheBaselines) {
   WorldTrainer trainer(make(), {.learning_rate = 3e-3, .passes = 30, .holdout = 0}, 1);
   update(trainer, play(600));
   const auto unseen = play(200, 77);

@@ -59,7 +59,7 @@ TEST(Followers, HearOfTheLeadersErrorBeforeItsGroupEnds) {
   EXPECT_TRUE(pair.heard);
 }
 
-TEST(Followers, TellTheLeaderBeforeTheirGroupEnds) {
+TEST(Followers, ReportToTheLeaderBeforeTheirGroupEnds) {
   Pair pair;
   const auto run = [&] {
     Broken algorithm;

@@ -33,7 +33,7 @@ struct Job {
     comm::Mailbox box(*comms[0]);
     comm::Handlers handlers;
     handlers[comm::Tag::stats] = [this](const comm::Incoming& message) {
-      said[message.source].push_back(message.payload);
+      logged[message.source].push_back(message.payload);
     };
     const auto result = Loop(box, algorithm, options, diary.hooks(), handlers).run();
     for (auto& thread : threads) thread.join();
@@ -65,7 +65,7 @@ struct Job {
   test_parts::Counter algorithm;
   LoopOptions options;
   test_parts::Diary diary;
-  std::map<int, std::vector<std::string>> said;
+  std::map<int, std::vector<std::string>> logged;
   std::atomic<int64_t> decided_here = 0, decided_there = 0;
 };
 
@@ -73,7 +73,7 @@ TEST(InferenceLoop, OneDecidesAndTheOthersPlay) {
   Job job(4);
   const auto result = job.run();
   EXPECT_EQ(result.state.epoch, 5);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
   for (const auto& t : job.diary.trajectories) EXPECT_LT(t.rank, 3);
   EXPECT_EQ(job.decided_here, 0);
   EXPECT_EQ(job.decided_there, result.state.steps);  // an epoch ends when nothing runs any more
@@ -107,7 +107,7 @@ TEST(InferenceLoop, BehindAnAggregatorThatAsks) {
   job.options.via = {0, 1, 1, 1};
   const auto result = job.run();
   EXPECT_EQ(result.state.epoch, 5);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
   EXPECT_EQ(job.decided_here, 0);
 }
 
@@ -118,7 +118,7 @@ TEST(InferenceLoop, NothingIsLostWhereItIsSilent) {
   EXPECT_EQ(result.state.lost, 0);
   EXPECT_GE(job.decided_here, result.state.steps);
   EXPECT_EQ(job.decided_there, 0);
-  for (int rank : {1, 2}) EXPECT_THAT(job.said[rank], testing::ElementsAre(testing::HasSubstr("has not answered")));
+  for (int rank : {1, 2}) EXPECT_THAT(job.logged[rank], testing::ElementsAre(testing::HasSubstr("has not answered")));
 }
 
 TEST(ActorRegistry, InferenceRanksPlayNothing) {
@@ -137,7 +137,7 @@ TEST(ActorRegistry, InferenceRanksPlayNothing) {
             (comm::InferenceCounts{.decided = 8, .fallback = 4, .answered = 9, .batches = 3}));
 }
 
-TEST(Loop, RanksThatServeOthersAreChosenWhereTheOptionsSaySo) {
+TEST(Loop, RanksThatServeOthersAreChosenWhereTheOptionsStateIt) {
   const int nodes[] = {0, 0, 0, 0};
   LoopOptions options;
   choose_ranks(options, actors::Inference::actor, nodes);

@@ -224,7 +224,7 @@ TEST(ActorRegistry, LivesOfAnActor) {
   EXPECT_EQ(registry.hoped_for(), 0);
   EXPECT_TRUE(registry.any_lost());
   EXPECT_EQ(registry.heard(1), ActorRegistry::State::lost);
-  registry.said_goodbye(1);
+  registry.sent_goodbye(1);
   EXPECT_EQ(registry.heard(1), ActorRegistry::State::gone);
   EXPECT_TRUE(registry.any_gone());
 }
@@ -266,7 +266,7 @@ TEST(Loop, SeveralActors) {
   Threads run(4);
   const auto result = run.run();
   EXPECT_EQ(result.reason, StopReason::epochs);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
   EXPECT_EQ(result.state.steps, run.sent.load());  // nothing is lost at the end
   EXPECT_EQ(result.state.episodes, static_cast<int64_t>(run.diary.trajectories.size()));
   std::vector<std::pair<int32_t, int64_t>> names;
@@ -317,15 +317,16 @@ TEST(Loop, GoesOnWithoutASilentActor) {
   auto& algorithm = run.algorithm;
   run.options.epochs = 1000000;
   run.options.should_stop = [&] {
-    const bool told = std::any_of(run.diary.lines.begin(), run.diary.lines.end(),
-                                  [](const auto& line) { return line.find("actor 3 is lost") != std::string::npos; });
-    if (told && updates_at_loss < 0) updates_at_loss = algorithm.updates;
-    return told && algorithm.updates > updates_at_loss + 3;
+    const bool reported = std::any_of(run.diary.lines.begin(), run.diary.lines.end(), [](const auto& line) {
+      return line.find("actor 3 is lost") != std::string::npos;
+    });
+    if (reported && updates_at_loss < 0) updates_at_loss = algorithm.updates;
+    return reported && algorithm.updates > updates_at_loss + 3;
   };
   const auto result = run.run(3);
   EXPECT_EQ(result.reason, StopReason::interrupted);
   EXPECT_EQ(run.diary.epochs.back().actors, 2);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
 }
 
 // Its first message is a hello all the same: it was stopped before it sent one.
@@ -393,7 +394,7 @@ TEST(Loop, TooFewActorsEndTheRun) {
   run.options.min_actors = 2;
   const auto result = run.run(2);
   EXPECT_EQ(result.reason, StopReason::too_few_actors);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
 }
 
 }  // namespace

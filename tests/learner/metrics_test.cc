@@ -49,6 +49,14 @@ TEST(Metrics, NumbersReadBackExactly) {
   EXPECT_EQ(std::stod("0.3333333333333333"), third);
 }
 
+TEST(Metrics, ResumeRenamesAnOldColumn) {
+  const TempFolder folder;
+  write_bytes(folder / "m.csv", "epoch,waiting_share,loss\n1,0.5,0.1\n");  // old name
+  MetricsFile metrics(folder / "m.csv");
+  metrics.write({{"epoch", int64_t{2}}, {"waiting_fraction", 0.25}, {"loss", 0.2}});
+  EXPECT_EQ(read_file(folder / "m.csv"), "epoch,waiting_fraction,loss\n1,0.5,0.1\n2,0.25,0.2\n");
+}
+
 TEST(Metrics, ResumeDropsATornLine) {
   const TempFolder folder;
   const auto path = folder / "m.csv";
@@ -61,7 +69,7 @@ TEST(Metrics, ResumeDropsATornLine) {
   }
 }
 
-TEST(Metrics, TornHeaderAndEmptyFileStartAfresh) {
+TEST(Metrics, TornHeaderAndEmptyFileStartFromScratch) {
   const TempFolder folder;
   for (const char* start : {"", "epo"}) {
     write_bytes(folder / "m.csv", start);

@@ -56,7 +56,7 @@ TEST(SerialLoop, CountsAddUp) {
   run.options.epochs = 4;
   const auto result = run.run();
   EXPECT_EQ(result.reason, StopReason::epochs);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
   EXPECT_EQ(run.actor->end(), actors::ActorEnd::stopped);
   EXPECT_EQ(result.state.epoch, 4);
   EXPECT_EQ(result.state.version, 4);
@@ -152,7 +152,7 @@ TEST(SerialLoop, StopsWhenAsked) {
   const auto result = run.run();
   EXPECT_EQ(result.reason, StopReason::interrupted);
   EXPECT_EQ(result.state.epoch, 2);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
 }
 
 TEST(SerialLoop, StopsInTime) {

@@ -60,7 +60,7 @@ int learn(comm::Comm& comm, const std::string& fault) {
   options.drain_s = 5;
   Seen seen;
   learner::LoopHooks hooks;
-  hooks.say = [&](const std::string& line) {
+  hooks.log_line = [&](const std::string& line) {
     if (seen.lines < 3) std::printf("%s\n", line.c_str());
     if (line.find(sign) == std::string::npos) return;
     ++seen.lines;
@@ -73,11 +73,11 @@ int learn(comm::Comm& comm, const std::string& fault) {
   const auto result = loop.run();
   const auto last = seen.episodes[comm.size() - 1];
   std::printf("learner: %s, goodbyes %s, %lld episodes of the last rank kept, %lld lost, numbers %s\n",
-              name(result.reason).c_str(), result.all_said_goodbye ? "complete" : "missing",
+              name(result.reason).c_str(), result.all_sent_goodbye ? "complete" : "missing",
               static_cast<long long>(last), static_cast<long long>(result.state.lost),
               seen.finite ? "finite" : "not finite");
   const bool as_expected = result.any_lost != episodes_alone && (result.state.lost >= 10) == episodes_alone;
-  const bool clean = result.reason == learner::StopReason::interrupted && result.all_said_goodbye;
+  const bool clean = result.reason == learner::StopReason::interrupted && result.all_sent_goodbye;
   return as_expected && clean && last > 5 && seen.finite ? 0 : 1;
 }
 

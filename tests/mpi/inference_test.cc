@@ -60,7 +60,7 @@ TEST_F(MpiInference, DecidesForAll) {
   }
   const auto result = learn();
   EXPECT_EQ(result.state.epoch, 4);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
   EXPECT_EQ(counts.refused, 0);
 }
 

@@ -70,7 +70,7 @@ class MpiLoop : public testing::Test {
     hooks.on_epoch = [this](const learner::EpochReport& report, const learner::LoopState&) {
       epochs.push_back(report);
     };
-    hooks.say = [this](const std::string& line) { lines.push_back(line); };
+    hooks.log_line = [this](const std::string& line) { lines.push_back(line); };
     learner::Loop loop(world().mailbox, algorithm, options, hooks);
     return loop.run();
   }
@@ -99,7 +99,7 @@ TEST_F(MpiLoop, CountsLagsAndEnds) {
   }
   const auto result = learn();
   EXPECT_EQ(result.reason, learner::StopReason::epochs);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
   EXPECT_EQ(result.state.version, 6);
   EXPECT_EQ(result.state.episodes, static_cast<int64_t>(names.size()));
   std::sort(names.begin(), names.end());
@@ -184,7 +184,7 @@ TEST_F(MpiLoop, LearnerThatIsSilent) {
   world().mailbox.send(0, comm::Tag::stats, "gave up");
 }
 
-TEST_F(MpiLoop, InterruptedActorSaysGoodbye) {
+TEST_F(MpiLoop, InterruptedActorSendsGoodbye) {
   if (!learner()) {
     std::vector<std::unique_ptr<mdp::Env>> envs;
     envs.push_back(std::make_unique<PathToy>(9, 10));
@@ -197,7 +197,7 @@ TEST_F(MpiLoop, InterruptedActorSaysGoodbye) {
   options.epochs = 1000000;
   const auto result = learn();
   EXPECT_EQ(result.reason, learner::StopReason::too_few_actors);
-  EXPECT_TRUE(result.all_said_goodbye);
+  EXPECT_TRUE(result.all_sent_goodbye);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ def main():
     listed = run("--help")
     assert "optimise" in listed and "train" not in listed and "mpirun" not in listed, listed
     for words in (["train"], ["--graph", "bert"], ["evaluate"], ["bench"]):
-        told = run(*words, status=(1,))
-        assert told.count("\n") == 1 and "has no training (LibTorch, MPI, HDF5)" in told, told
+        reported = run(*words, status=(1,))
+        assert reported.count("\n") == 1 and "has no training (LibTorch, MPI, HDF5)" in reported, reported
     assert "has no LibTorch" in run("search", "--graph", "toy_mlp", "--target", "libtorch", status=(1,))
 
     import rlgo
@@ -35,18 +35,18 @@ def main():
     model = FOLDER / "model.onnx"
     rlgo.load("toy_residual", image=32).save(str(model))
     assert "nodes" in run("inspect", "model.onnx")
-    told = run("search", "--graph", "toy_residual", "--method", "greedy", "--cost", "analytic")
-    assert "greedy" in told, told
+    reported = run("search", "--graph", "toy_residual", "--method", "greedy", "--cost", "analytic")
+    assert "greedy" in reported, reported
     try:
         import onnxruntime  # noqa: F401
     except ImportError:
-        told = run("optimise", "model.onnx", "-o", "faster.onnx", status=(1,))
-        assert told.count("\n") == 1 and "pip install" in told, told
+        reported = run("optimise", "model.onnx", "-o", "faster.onnx", status=(1,))
+        assert reported.count("\n") == 1 and "pip install" in reported, reported
         print("without a runtime: a clear error")
         return
-    told = run("optimise", "model.onnx", "-o", "faster.onnx", "--force", "--seconds", "6", status=(0, 3))
-    assert (FOLDER / "faster.onnx").is_file(), told
-    assert "onnxruntime" in told, told
+    reported = run("optimise", "model.onnx", "-o", "faster.onnx", "--force", "--seconds", "6", status=(0, 3))
+    assert (FOLDER / "faster.onnx").is_file(), reported
+    assert "onnxruntime" in reported, reported
     result = rlgo.optimise(model, seconds=6, cost_folder="", progress=False)
     assert "onnxruntime" in result.evidence and pathlib.Path(result.path).is_file(), result.evidence
     (FOLDER / "broken.onnx").write_bytes(b"no model")

@@ -26,7 +26,7 @@ class Graphs(unittest.TestCase):
             self.assertEqual(rlgo.load(path.read_bytes()).hash, graph.hash)
             self.assertEqual(rlgo.load(onnx.load(path)).hash, graph.hash)
 
-    def test_what_a_graph_tells(self):
+    def test_what_a_graph_shows(self):
         graph = rlgo.load("toy_mlp", batch=2, layers=3)
         self.assertEqual(graph.inputs[0][1].split("[")[0], "f32")
         self.assertGreater(graph.operators["matmul"], 0)
@@ -161,7 +161,7 @@ class Rules(unittest.TestCase):
         with self.assertRaises(rlgo.UsageError):
             rlgo.rules.load("nosuchset")
 
-    def test_parse_tells_the_line(self):
+    def test_parse_reports_the_line(self):
         with self.assertRaisesRegex(rlgo.Error, "mine:3"):
             rlgo.rules.parse("rule a\n  ?y = (relu\n  => ?y = ?x\n", "mine")
 

@@ -39,15 +39,15 @@ class Single(unittest.TestCase):
         self.assertEqual(first[0], second[0])
         np.testing.assert_equal(first[1], second[1])
 
-    def test_rewards_add_up_to_what_was_saved_and_changes_tell_them(self):
+    def test_rewards_add_up_to_what_was_saved_and_changes_show_them(self):
         env = gymnasium.make("rlgo/Rewrite-v0", graph="toy_attention", max_steps=20).unwrapped
         env.reset(seed=1)
         total = 0.0
         for _ in range(20):
             action = env.sample_legal()
-            told = env.candidates()[action][2] if action < len(env.candidates()) else 0.0
+            reported = env.candidates()[action][2] if action < len(env.candidates()) else 0.0
             _, reward, terminated, truncated, _ = env.step(action)
-            self.assertAlmostEqual(reward, -told, places=3)
+            self.assertAlmostEqual(reward, -reported, places=3)
             total += reward
             if terminated or truncated:
                 break
@@ -92,9 +92,9 @@ class Single(unittest.TestCase):
         copy = env.fork()
         action = env.sample_legal()
         self.assertEqual(copy.sample_legal(), action)
-        told = env.step(0)
+        reported = env.step(0)
         self.assertEqual(len(copy.trace), 1)
-        np.testing.assert_equal(copy.step(0)[0], told[0])
+        np.testing.assert_equal(copy.step(0)[0], reported[0])
         self.assertEqual(copy.graph.hash, env.graph.hash)
 
     def test_validate_applies_the_trace_again(self):
@@ -103,7 +103,7 @@ class Single(unittest.TestCase):
         self.assertEqual(env.validate(), {"valid": True, "error": "", "steps": len(env.trace)})
         self.assertEqual(rlgo.rules.replay(env.rules, env.initial_graph, env.trace).hash, env.graph.hash)
 
-    def test_a_room_that_is_too_small_is_told(self):
+    def test_a_room_that_is_too_small_is_reported(self):
         with self.assertRaisesRegex(rlgo.UsageError, "the unmodified graph is larger"):
             gymnasium.make("rlgo/Rewrite-v0", room=(2, 2, 5)).reset()
         env = gymnasium.make("rlgo/Rewrite-v0", graph="resnet18", room=(0, 0, 5)).unwrapped

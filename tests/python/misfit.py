@@ -21,7 +21,7 @@ class Misfit(unittest.TestCase):
         for glibc, named in (("glibc 2.31", "glibc 2.31"), ("", "another C library")):
             self.assertRegex(rlgo_command.misfit(WHEEL, "x86_64", glibc), f"needs glibc 2.36 or later, and this system has {named}: ")
 
-    def test_a_build_of_this_machine_says_nothing(self):
+    def test_a_build_of_this_machine_reports_nothing(self):
         self.assertEqual(rlgo_command.misfit("Tag: cp310-abi3-linux_x86_64\n", "aarch64", ""), "")
 
 

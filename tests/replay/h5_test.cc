@@ -137,7 +137,7 @@ TEST(H5, FilesDependOnTheirContentsAlone) {
   EXPECT_EQ(read_file(folder / "a.h5"), read_file(folder / "b.h5"));
 }
 
-TEST(Checksum, TextTellsWhatTheFileIs) {
+TEST(Checksum, TextShowsWhatTheFileIs) {
   std::string file(kChecksumBytes, 'x');
   file += "contents";
   add_checksum(file, "checkpoint");

@@ -181,7 +181,7 @@ void write_version_3(const std::filesystem::path& part, const std::filesystem::p
   file.save(path, kPartKind);
 }
 
-TEST(Reader, PartsOfVersion3SayNothingOfHowEpisodesBeganNorOfErrors) {
+TEST(Reader, PartsOfVersion3HoldNothingOfHowEpisodesBeganNorOfErrors) {
   const TempFolder folder;
   write_store(folder, {1, 2, 3}, 3);
   const PartReader now(part_paths(folder)[0]);

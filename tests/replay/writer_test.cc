@@ -248,7 +248,7 @@ TEST(BackgroundWriter, WritesWhatItWasGivenInOrder) {
   EXPECT_FALSE(reader.next());
 }
 
-TEST(BackgroundWriter, TellsWhatItsThreadMet) {
+TEST(BackgroundWriter, ReportsWhatItsThreadMet) {
   const TempFolder folder;
   BackgroundWriter writer(folder, make_header(make_spec(5)));
   writer.append(coded(0, 2));  // of another spec

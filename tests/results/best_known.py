@@ -40,14 +40,14 @@ class BestKnown(unittest.TestCase):
 
         good, text = self.table.read_text(), self.trace.read_text()
         self.table.write_text(good.replace(known["after_us"], "1.000000"))
-        status, said = self.call("check")
-        self.assertEqual((status, "the table says 1.000000" in said), (1, True), said)
+        status, printed = self.call("check")
+        self.assertEqual((status, "the table says 1.000000" in printed), (1, True), printed)
         self.assertIn("no longer holds", self.update("second", "greedy")[1])  # a claim without a trace does not block a true one
         self.assertEqual(self.row(), known)
 
         self.trace.write_text(text[: text.rstrip("\n").rfind("\n") + 1])  # without its last rewrite
-        status, said = self.call("check")
-        self.assertEqual((status, "0 of 1 rows hold" in said), (1, True), said)
+        status, printed = self.call("check")
+        self.assertEqual((status, "0 of 1 rows hold" in printed), (1, True), printed)
         self.trace.unlink()
         self.assertEqual(self.call("check")[0], 1)
 

@@ -58,7 +58,7 @@ class EqualSeconds(unittest.TestCase):
         self.assertIn("gpu 1 of 1 graphs (below it: toy).", equal_seconds.summary(rows)[-1])
         self.assertIn("of M; rlgo abcdefg.", "\n".join(lines))
 
-    def test_machines_are_told_apart(self):
+    def test_machines_are_distinguished(self):
         rows = [{"profile": p, "method": m, "machine": machine} for p, m, machine in (("cpu", "agent", "M"), ("cpu", "taso", "M"), ("gpu", "taso", "N"))]
         self.assertEqual(equal_seconds.made_on(rows), "M (cpu: agent taso); N (gpu: taso)")
 

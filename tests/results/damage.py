@@ -28,6 +28,7 @@ class Recorded(unittest.TestCase):
     def test_its_run_folder(self):
         run = Run(KILLED)
         self.assertEqual((len(run.metrics), run.state, run.seed, run.graph), (1, "continuing, or killed", 5, "toy_conv"))
+        self.assertAlmostEqual(run.column("waiting_fraction")[0], 0.4508963726790156)  # the file has its old name
         self.assertEqual(run.initial_cost_us, load(KILLED).episodes["initial_cost_us"][0])
         status, out, err = _tiny.analyse("summary", KILLED)
         self.assertEqual((status, err.count("left out: ")), (0, 3))

@@ -17,7 +17,7 @@ RETURNS = {"none": 6.0, "state": 5.5, "masks": 5.0, "masks+state": 5.0, "reward"
 
 def document(prefix, returns, error=0.5, illegal=0.2, at_random=-3.0):
     horizons = lambda value, spread: [{"steps": steps, "return_percent": value, "gap_deviation_percent": spread} for steps in (10, 40)]  # noqa: E731
-    found = [{"true": true, "illegal_share": illegal if "masks" not in true else 0.0, "counts_wrong_share": 0.25, "latent_distance": 1.5,
+    found = [{"true": true, "illegal_fraction": illegal if "masks" not in true else 0.0, "counts_wrong_fraction": 0.25, "latent_distance": 1.5,
               "horizons": horizons(value, 0.0 if true == swaps.REALITY else error)} for true, value in returns.items()]  # fmt: skip
     return {"rlgo": {"revision": "abcdef123456"}, "swaps": {"prefix": prefix, "starts": 20, "before_percent": -1.0, "swaps": found, "random": horizons(at_random, error)}}
 
@@ -30,10 +30,10 @@ class Swaps(unittest.TestCase):
 
     def rows(self, **runs):
         for run, documents in runs.items():
-            for told in documents:
-                path = self.folder / run.replace("_", "-") / f"swaps-{told['swaps']['prefix']}.json"
+            for reported in documents:
+                path = self.folder / run.replace("_", "-") / f"swaps-{reported['swaps']['prefix']}.json"
                 path.parent.mkdir(exist_ok=True)
-                path.write_text(json.dumps(told))
+                path.write_text(json.dumps(reported))
         record.swap_table(self.folder.glob("*/swaps-*.json"), self.folder / "swaps.csv")
         return recorded.rows_in(self.folder / "swaps.csv")
 
@@ -55,11 +55,11 @@ class Swaps(unittest.TestCase):
         self.assertIn("0 of 1", swaps.explanations(rows)[-1])
 
     def test_the_questions_are_answered_by_what_is_recorded(self):
-        told = [{"run": f"{form}-toy-s1", "clip": "none", "steps": "1", "reward_correlation": value} for form, value in (("before", "0.5"), ("after", "1.0"))]
+        reported = [{"run": f"{form}-toy-s1", "clip": "none", "steps": "1", "reward_correlation": value} for form, value in (("before", "0.5"), ("after", "1.0"))]
         rows = self.rows(published_toy_s1=[document(0, RETURNS), document(20, RETURNS)], own_toy_s1=[document(0, RETURNS, illegal=0.0), document(20, RETURNS, at_random=1.5)])
-        answers = [line.split(" | ")[2] for line in swaps.questions(rows, told)[2:] if line.startswith("| ")]
+        answers = [line.split(" | ")[2] for line in swaps.questions(rows, reported)[2:] if line.startswith("| ")]
         self.assertEqual(answers, ["**no**", "**in part**", "**no**", "**yes**"])
-        self.assertIn("before the repairs 0.50 to 0.50; rlgo's own agent 1.00 to 1.00", swaps.questions(rows, told)[4])
+        self.assertIn("before the repairs 0.50 to 0.50; rlgo's own agent 1.00 to 1.00", swaps.questions(rows, reported)[4])
 
     def test_means_are_over_seeds(self):
         rows = self.rows(own_toy_s1=[document(0, RETURNS)], own_toy_s2=[document(0, {k: v + 2 for k, v in RETURNS.items()})])

@@ -87,12 +87,12 @@ class SampleEfficiency(unittest.TestCase):
         self.assertEqual(promises.transfer([row("toy"), row("other")])[2:4], [f"| toy | {name} | 0.500 | 0.250 | 0.125 | 1.00, -1.00 |" for name in ("itself", "other")])
 
     def test_promises_keep_other_runs(self):
-        out, told = self.folder / "promises.csv", self.folder / "after-toy-s1.json"
+        out, reported = self.folder / "promises.csv", self.folder / "after-toy-s1.json"
         horizon = {"steps": 10, "drift": 0.5, "drift_reward_percent": 0.1, "counts_exact": 0.9, "states": 3, "real_return_percent": 1.0, "dream_return_percent": 1.1, "gap_deviation_percent": 0.2}
         played = [{"mode": mode, "return_percent": {"mean": mean}} for mode, mean in (("sampled", 3.0), ("dream", 3.5))]
-        told.write_text(json.dumps({"graph": "toy", "played": played, "world_model": {"clips": [{"clip": "none", "reward_correlation": 0.9, "counts_exact": 0.95, "horizons": [horizon]}]}}))
+        reported.write_text(json.dumps({"graph": "toy", "played": played, "world_model": {"clips": [{"clip": "none", "reward_correlation": 0.9, "counts_exact": 0.95, "horizons": [horizon]}]}}))
         out.write_text(",".join(sample_efficiency.PROMISES) + "\nbefore-toy" + ",1" * 12 + "\nafter-toy-s1" + ",2" * 12 + "\n")
-        self.assertEqual(sample_efficiency.main(["promises", str(out), str(told)]), 0)
+        self.assertEqual(sample_efficiency.main(["promises", str(out), str(reported)]), 0)
         self.assertEqual(out.read_text().splitlines()[1:], ["before-toy" + ",1" * 12, "after-toy-s1,toy,none,0.9,0.95,10,0.5,0.1,0.9,3,1,1.1,0.2",
                                                           "after-toy-s1,toy,as trained,,,episode,,,,,3,3.5,"])  # fmt: skip
 

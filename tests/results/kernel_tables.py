@@ -11,8 +11,8 @@ def run(target, models, **more):
     return {"target": target, "models": models, "runtime": f"{target} 1.0", "gflops": "100", "spread": "0.05", "refused": "", "because": "", "commit": "0123456789", "machine": "M, 2 cores"} | more
 
 
-def kernel(target, models, operator, us, machine_us, share):
-    return {"target": target, "models": models, "operator": operator, "kernel": f"{operator} (x)", "us": str(us), "machine_us": str(machine_us), "share": str(share)}
+def kernel(target, models, operator, us, machine_us, fraction):
+    return {"target": target, "models": models, "operator": operator, "kernel": f"{operator} (x)", "us": str(us), "machine_us": str(machine_us), "fraction": str(fraction)}
 
 
 RUNS = [run("opencv", "a b c", refused="2 x gelu", because="5 x no kernel; 1 x other"), run("opencv", "d", refused="1 x gelu; 1 x erf", because="2 x other"), run("tract", "a b c d")]

@@ -17,8 +17,8 @@ class Learned(unittest.TestCase):
         lines = learned.in_equal_seconds(rows)
         self.assertIn("| a | 0 | 0.800 | **0.400** | - | 0.010 |", lines)
         self.assertIn("| a | 0 | 0 | 2 | 6.0 -> 2.0 |", lines)
-        told = next(line for line in lines if line.startswith("- learned / search"))
-        self.assertIn("faster on 1, slower on 0 of 2", told)  # b is within the noise, c is not done
+        reported = next(line for line in lines if line.startswith("- learned / search"))
+        self.assertIn("faster on 1, slower on 0 of 2", reported)  # b is within the noise, c is not done
         self.assertFalse([line for line in lines if line.startswith("- train / search")])
 
     def test_a_search_that_trains_in_equal_seconds(self):
@@ -28,8 +28,8 @@ class Learned(unittest.TestCase):
         self.assertIn("| a | 0 | - | - | - |", lines)
         self.assertIn("| b | 0 | 0.500 | **0.400** | 0.500 | 0.010 |", lines)
         self.assertIn("| b | 0 | 0 | - | - -> - |", lines)
-        told = next(line for line in lines if line.startswith("- train / search"))
-        self.assertIn("faster on 0, slower on 1 of 2", told)
+        reported = next(line for line in lines if line.startswith("- train / search"))
+        self.assertIn("faster on 0, slower on 1 of 2", reported)
 
     def test_graphs_needed(self):
         rows = [row("a", "all", times="1.1 0.9 0.805 0.8 0.95 1.2 0.9 0.9 0.9 0.9"), row("a", "learned", times="0.95 0.806"),

@@ -68,10 +68,10 @@ class Trees(unittest.TestCase):
             (path / "mine.trees").write_text("device mine\nfeatures price\ntree =7\n", encoding="utf-8")
             (path / "a.trees").write_text(self.TEXT, encoding="utf-8")
             (path / "b.trees").write_text("device B\nfeatures price\ntree =3\n", encoding="utf-8")
-            said, devices = prices.of_others(groups, path / "mine.trees")
+            printed, devices = prices.of_others(groups, path / "mine.trees")
             self.assertEqual(devices, "Paper (R) 1, B")
-            np.testing.assert_allclose(said, [(2 - 1 + 3) / 2, (2 - 1 + 3) / 2, (1 + 0.5 + 3) / 2])
-            whole = next(prices.scores(groups, groups.target, said))
+            np.testing.assert_allclose(printed, [(2 - 1 + 3) / 2, (2 - 1 + 3) / 2, (1 + 0.5 + 3) / 2])
+            whole = next(prices.scores(groups, groups.target, printed))
             self.assertEqual((whole["factor"], whole["factor_others"]), ("1.000", f"{2**0.5:.3f}"))
 
     def test_makers(self):

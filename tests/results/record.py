@@ -71,8 +71,8 @@ class Record(unittest.TestCase):
             self.assertIsNone(process.poll())
             time.sleep(0.1)
         process.terminate()
-        _, said = process.communicate()
-        self.assertEqual((process.returncode, said), (75, "stopped: the same call continues\n"))
+        _, printed = process.communicate()
+        self.assertEqual((process.returncode, printed), (75, "stopped: the same call continues\n"))
 
     def test_what_cannot_run_is_named(self):
         self.command += ["--stages", "tensorrt"]

@@ -71,7 +71,7 @@ def is_documented(lines, number):
     return False
 
 
-def says_itself(lines, number, kind):
+def documents_itself(lines, number, kind):
     """A function whose body stands on its line, or a struct or enum whose fields have words."""
     if kind not in ("struct", "enum class"):
         return bool(re.search(r"\{.*;\s*\}$", lines[number].rstrip()))
@@ -96,7 +96,7 @@ def undocumented(root):
                 elif name in documented or name in PLAIN or name == own_type or name.startswith("~") or "operator" in kind or "override" in kind \
                         or "= default" in kind or "= delete" in kind or name[0].isupper():
                     continue
-                if is_documented(lines, number) or says_itself(lines, number, kind):
+                if is_documented(lines, number) or documents_itself(lines, number, kind):
                     documented.add(name)
                 else:
                     yield f"{path.relative_to(root).as_posix()}:{number + 1}: {name}"

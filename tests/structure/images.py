@@ -62,8 +62,8 @@ def problems(root):
     for group, packages in known.items():
         for package in sorted({p for p in packages if packages.count(p) > 1}):
             yield f"launch/packages.txt: {package} stands twice in {group}"
-        told = subprocess.run([root / "launch/scripts/packages.sh", group], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"}).stdout
-        if told.split() != packages:
+        reported = subprocess.run([root / "launch/scripts/packages.sh", group], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"}).stdout
+        if reported.split() != packages:
             yield f"launch/scripts/packages.sh {group} prints other packages than the list has"
     for path, stages in RECIPES.items():
         text = (root / path).read_text(encoding="utf-8")

@@ -29,13 +29,13 @@ def changed_number_is_found():
             (pathlib.Path(folder) / name).symlink_to(ROOT / name)
         head, mark, rest = (ROOT / "README.md").read_text(encoding="utf-8").partition("| all, ")
         (pathlib.Path(folder) / "README.md").write_text(head + mark + "9" + rest, encoding="utf-8")
-        status, said = check(folder)
-        return status == 1 and "README.md:" in said
+        status, printed = check(folder)
+        return status == 1 and "README.md:" in printed
 
 
 def main():
-    status, said = check(ROOT)
-    print(said.strip() or "the pages say what is recorded")
+    status, printed = check(ROOT)
+    print(printed.strip() or "the pages say what is recorded")
     if status == 0 and not changed_number_is_found():
         print("a changed number was not found")
         return 1

@@ -52,11 +52,11 @@ def without_comments(path, text):
 
 def problems(root):
     root = pathlib.Path(root)
-    told = rows(root)
-    for kind in sorted(PATTERNS.keys() - told.keys()):
+    reported = rows(root)
+    for kind in sorted(PATTERNS.keys() - reported.keys()):
         yield f'CONTRIBUTING.md: no row "{kind}" in the table of "Add a ..."'
     texts = {path: without_comments(path, text) for path, text in sources(root)}
-    for kind, files in told.items():
+    for kind, files in reported.items():
         named = {path for path, text in texts.items() if re.search(PATTERNS[kind], text)}
         own = {f for f in files if not re.search(PATTERNS[kind], texts.get(f, ""))}
         for path in sorted(own):
@@ -66,8 +66,8 @@ def problems(root):
             yield f"{path}: a {kind} is named here too; CONTRIBUTING.md does not say so"
     readme = (root / "README.md").read_text(encoding="utf-8")
     for kind in IN_README:
-        if not re.search(rf"\ban? {kind} (is )?in {len(told.get(kind, ()))}\b", readme):
-            yield f'README.md: "{kind}" is in {len(told.get(kind, ()))} files; it does not say so'
+        if not re.search(rf"\ban? {kind} (is )?in {len(reported.get(kind, ()))}\b", readme):
+            yield f'README.md: "{kind}" is in {len(reported.get(kind, ()))} files; it does not say so'
 
 
 def main():

@@ -62,7 +62,7 @@ struct Diary {
     hooks.on_trajectory = [this](const Episode& t, bool) { trajectories.push_back(mdp::whole(*t)); };
     hooks.on_lost = [this](const comm::ErrorReport& lost) { errors.push_back(lost); };
     hooks.on_epoch = [this](const EpochReport& report, const LoopState&) { epochs.push_back(report); };
-    hooks.say = [this](const std::string& line) { lines.push_back(line); };
+    hooks.log_line = [this](const std::string& line) { lines.push_back(line); };
     return hooks;
   }
   std::vector<mdp::Trajectory> trajectories;

@@ -56,7 +56,7 @@ void declare(OptionSink& o, BenchOptions& bench) {
 
 std::vector<BenchRow> bench_generate(const BenchOptions& options) {
   std::vector<BenchRow> rows;
-  options.say(fmt::format(
+  options.print(fmt::format(
       "| family, {} operators | generated | distinct | candidates | kept | enumerate s, prune s, tables MiB |\n"
       "|---|---|---|---|---|---|",
       options.max_ops));
@@ -76,10 +76,10 @@ std::vector<BenchRow> bench_generate(const BenchOptions& options) {
       uint64_t generated = 0, distinct = 0, candidates = 0;
       for (const auto& level : one.levels) generated += level.generated, distinct += level.distinct;
       for (const uint64_t fate : one.fates) candidates += fate;
-      options.say(fmt::format("| {}{} | {} | {} | {} | {} | {:.1f}, {:.1f}, {:.0f} |", one.family,
-                              one.stopped.empty() ? "" : " (stopped: " + one.stopped + ")", generated, distinct,
-                              candidates, one.fates[static_cast<size_t>(Fate::kept)], one.enumerate_s, one.prune_s,
-                              static_cast<double>(one.table_bytes) / (1 << 20)));
+      options.print(fmt::format("| {}{} | {} | {} | {} | {} | {:.1f}, {:.1f}, {:.0f} |", one.family,
+                                one.stopped.empty() ? "" : " (stopped: " + one.stopped + ")", generated, distinct,
+                                candidates, one.fates[static_cast<size_t>(Fate::kept)], one.enumerate_s, one.prune_s,
+                                static_cast<double>(one.table_bytes) / (1 << 20)));
       rows.push_back({{"family", one.family},
                       {"stopped", one.stopped},
                       {"generated", static_cast<int64_t>(generated)},
@@ -92,14 +92,14 @@ std::vector<BenchRow> bench_generate(const BenchOptions& options) {
     }
     if (options.stop()) return rows;
   }
-  options.say(fmt::format("resident at most {:.0f} MiB\n", peak_resident_bytes() / 1048576));
+  options.print(fmt::format("resident at most {:.0f} MiB\n", peak_resident_bytes() / 1048576));
   return rows;
 }
 
 std::vector<BenchRow> bench_prove(const BenchOptions& options) {
   std::vector<BenchRow> rows;
   const auto axioms = AxiomSet::load(shipped_config("rules/axioms.rules"));
-  options.say(
+  options.print(
       "p50 / p95 / max of times:\n\n| set | rules, proved, cases; s, one thread | derivation ms a rule, mean | ms a "
       "case "
       "| Z3 ms | check ms |\n|---|---|---|---|---|---|");
@@ -122,9 +122,9 @@ std::vector<BenchRow> bench_prove(const BenchOptions& options) {
       check.push_back(proof.check_ms);
     }
     options.show("");
-    options.say(fmt::format("| {} | {}, {}, {}; {:.1f} | {:.2f}, {} | {} | {} | {} |", set, derive.size(), proved,
-                            cases, watch.seconds(), mean(derive), spread(derive), spread(each), spread(certify),
-                            spread(check)));
+    options.print(fmt::format("| {} | {}, {}, {}; {:.1f} | {:.2f}, {} | {} | {} | {} |", set, derive.size(), proved,
+                              cases, watch.seconds(), mean(derive), spread(derive), spread(each), spread(certify),
+                              spread(check)));
     BenchRow& row = rows.emplace_back();
     row = {{"set", set},
            {"rules", static_cast<int64_t>(derive.size())},
@@ -138,7 +138,7 @@ std::vector<BenchRow> bench_prove(const BenchOptions& options) {
     add_spread(row, "check_ms", check);
     if (options.stop()) return rows;
   }
-  options.say(fmt::format("resident at most {:.0f} MiB\n", peak_resident_bytes() / 1048576));
+  options.print(fmt::format("resident at most {:.0f} MiB\n", peak_resident_bytes() / 1048576));
   return rows;
 }
 
@@ -147,7 +147,7 @@ std::vector<BenchRow> bench_match(const std::vector<std::pair<std::string, graph
                                   const BenchOptions& options) {
   std::vector<BenchRow> rows;
   const auto rules = rules::choose_rules({});
-  options.say(
+  options.print(
       "| graph | nodes, rules, matches | from scratch ms | one update us, p50 / p95 / max | rewrites/s |\n"
       "|---|---|---|---|---|");
   for (const auto& [name, start] : graphs) {
@@ -175,8 +175,8 @@ std::vector<BenchRow> bench_match(const std::vector<std::pair<std::string, graph
       graph = std::move(rewrite->graph);
     }
     const double rate = spent_us > 0 ? static_cast<double>(update_us.size()) * 1e6 / spent_us : 0;
-    options.say(fmt::format("| {} | {}, {}, {} | {:.1f} | {} | {:.0f} |", name, nodes, rules->size(), matches,
-                            scratch_ms, spread(update_us), rate));
+    options.print(fmt::format("| {} | {}, {}, {} | {:.1f} | {} | {:.0f} |", name, nodes, rules->size(), matches,
+                              scratch_ms, spread(update_us), rate));
     BenchRow& row = rows.emplace_back();
     row = {{"graph", name},
            {"nodes", static_cast<int64_t>(nodes)},
@@ -186,7 +186,7 @@ std::vector<BenchRow> bench_match(const std::vector<std::pair<std::string, graph
            {"rewrites_per_s", rate}};
     add_spread(row, "update_us", update_us);
   }
-  options.say("");
+  options.print("");
   return rows;
 }
 
@@ -202,7 +202,7 @@ std::vector<BenchRow> bench_soundness(const BenchOptions& options) {
   const auto result = check_soundness(rules, how);
   options.show("");
   const double seconds = watch.seconds();
-  options.say(fmt::format(
+  options.print(fmt::format(
       "soundness: {} applications of {} rules compared in the prime field ({} rules with a counterexample, {} "
       "incomparable, {} rules never applied): {:.1f} s, {:.0f} a second",
       result.applications, rules->size(), result.counterexamples.size(), result.incomparable, result.idle_rules,

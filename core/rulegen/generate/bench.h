@@ -19,14 +19,14 @@ using BenchRow = std::vector<std::pair<std::string, std::variant<int64_t, double
 struct BenchOptions {
   std::vector<std::string> families{"2d", "4d"};  // sets of operators to generate from
   std::vector<std::string> sets{"base", "runtime", "motion", "winograd", "respell", "generated"};  // or rule files
-  int max_ops = 3;                               // of each side of generated rules
-  int threads = 2;                               // of the generation; everything else runs on one
-  int64_t most = 0;                              // rules of each set to prove at most; 0: all
-  int64_t rewrites = 200;                        // random rewrites of each graph
-  int64_t applications = 20'000;                 // of the soundness test
-  std::function<bool()> stop;                    // asked often
-  std::function<void(const std::string&)> show;  // how far it is; "": nothing any more
-  std::function<void(const std::string&)> say;   // a line of the result
+  int max_ops = 3;                                // of each side of generated rules
+  int threads = 2;                                // of the generation; everything else runs on one
+  int64_t most = 0;                               // rules of each set to prove at most; 0: all
+  int64_t rewrites = 200;                         // random rewrites of each graph
+  int64_t applications = 20'000;                  // of the soundness test
+  std::function<bool()> stop;                     // asked often
+  std::function<void(const std::string&)> show;   // how far it is; "": nothing any more
+  std::function<void(const std::string&)> print;  // a line of the result
 };
 
 // Options families, sets, max-ops, threads, most, rewrites, applications.

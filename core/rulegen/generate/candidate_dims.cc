@@ -213,11 +213,11 @@ class Typer {
     if (config.depthwise) return s_.unify(x[1], w[0]);
     if (config.group == 1) return s_.unify(x[1], w[1]);
     int rest = x[1], kernels = w[0], first = -1;
-    const int share = s_.length(w[0]) / config.group;
+    const int of_group = s_.length(w[0]) / config.group;
     int part = -1;
     for (int g = 1; g < config.group; ++g) {
       if (!s_.cut(rest, s_.length(w[1]), &part, &rest) || !s_.unify(part, w[1])) return false;
-      if (!s_.cut(kernels, share, &part, &kernels)) return false;
+      if (!s_.cut(kernels, of_group, &part, &kernels)) return false;
       if (first >= 0 && !s_.unify(first, part)) return false;
       first = part;
     }

@@ -63,7 +63,7 @@ class FamilyRun {
     return options_.state / (file + ending);
   }
 
-  bool tell(const std::string& text) {
+  bool report_progress(const std::string& text) {
     if (options_.progress && !options_.progress(report_.family + ": " + text)) stopped_ = true;
     return !stopped_;
   }
@@ -75,7 +75,8 @@ class FamilyRun {
     how.memory_bytes = options_.memory_bytes;
     how.state = state_file(".state");
     how.progress = [&](const EnumerationProgress& p) {
-      return tell(fmt::format("{} operators, {} {}/{}, {} found", p.level, p.phase, p.done, p.total, p.found));
+      return report_progress(
+          fmt::format("{} operators, {} {}/{}, {} found", p.level, p.phase, p.done, p.total, p.found));
     };
     auto enumeration = enumerate(family_, how);
     report_.stopped = enumeration.stopped;
@@ -113,7 +114,7 @@ class FamilyRun {
         ++report_.fates[static_cast<int>(fate)];
         if (options_.explain) pruned_pairs[{number, fate}].push_back(std::move(pair));
       }
-      return ++done % 1024 != 0 || tell(fmt::format("{} pairs judged, {} left", done, kept.size()));
+      return ++done % 1024 != 0 || report_progress(fmt::format("{} pairs judged, {} left", done, kept.size()));
     };
     for_each_candidate(enumeration, options_.threads, report_.counts, one);
     for (const auto& [key, pairs] : pruned_pairs) {
@@ -134,7 +135,9 @@ class FamilyRun {
     std::vector<Candidate> kept;
     for (size_t k = 0; k < candidates.size(); ++k) {
       const Candidate& pair = candidates[k].pair;
-      if (k % 256 == 0 && !tell(fmt::format("{}/{} pairs compared, {} kept", k, candidates.size(), kept.size()))) break;
+      if (k % 256 == 0 &&
+          !report_progress(fmt::format("{}/{} pairs compared, {} kept", k, candidates.size(), kept.size())))
+        break;
       std::vector<int> by;
       Fate fate = Fate::repeated;
       if (seen.insert(pair_key(family_, pair)).second) fate = rules.judge(pair, options_.derive, &by);
@@ -222,7 +225,7 @@ class FamilyRun {
           stopped_ = true;
         }
         const std::scoped_lock lock(mutex);
-        tell(fmt::format("{}/{} rules written and proved", ++done, tasks.size()));
+        report_progress(fmt::format("{}/{} rules written and proved", ++done, tasks.size()));
       }
     };
     std::vector<std::thread> others;
@@ -239,7 +242,7 @@ class FamilyRun {
     const auto symbols = symbolic_pair(family_, task.pair);
     RLGO_CHECK(symbols.has_value());
     const std::string name = rule_name(family_, task.pair, task.activation);
-    task.sayable = rule_text(family_, task.pair, *symbols, {}, name, task.activation).has_value();
+    task.expressible = rule_text(family_, task.pair, *symbols, {}, name, task.activation).has_value();
     const auto text = most_general(family_, task.pair, *symbols, name, task.activation,
                                    [&](const std::string& asked) { return derives(asked, task); });
     if (!text) {
@@ -290,8 +293,8 @@ class FamilyRun {
   }
 
   void accept(Task& task) {
-    if (!task.sayable && task.text.empty()) {
-      ++report_.unsayable;
+    if (!task.expressible && task.text.empty()) {
+      ++report_.inexpressible;
       return;
     }
     if (task.text.empty()) {
@@ -307,7 +310,7 @@ class FamilyRun {
       ++report_.repeated;
       return;
     }
-    if (options_.known && says_the_same(*options_.known, *rule, 4)) {
+    if (options_.known && rewrites_the_same(*options_.known, *rule, 4)) {
       ++report_.known;
       return;
     }
@@ -318,7 +321,7 @@ class FamilyRun {
   bool repeats(const Task& task, const rules::RuleSet& rule) const {
     const std::string plain = left_words(rule_name(family_, task.pair, task.activation));
     return std::ranges::any_of(out_.rules, [&](const auto& other) {
-      return left_words(other.name.substr(2)) == plain && says_the_same(*other.rule, rule, 4);
+      return left_words(other.name.substr(2)) == plain && rewrites_the_same(*other.rule, rule, 4);
     });
   }
   static std::string left_words(const std::string& name) { return name.substr(0, name.find("-to-")); }

@@ -43,7 +43,7 @@ struct FamilyReport {
   std::array<uint64_t, kFates> fates{};
   uint64_t special = 0;   // kept, but instances of a rule that was kept after them
   uint64_t directed = 0;  // texts to be proved: both directions, all activations
-  uint64_t unsayable = 0, proved = 0, unproved = 0, repeated = 0, known = 0;
+  uint64_t inexpressible = 0, proved = 0, unproved = 0, repeated = 0, known = 0;
   double enumerate_s = 0, prune_s = 0, prove_s = 0;
   uint64_t table_bytes = 0;
   int resumed = 0;              // levels of the enumeration
@@ -91,6 +91,6 @@ std::string to_text(const GenerateReport& report);
 
 // Whether rules of `known` rewrite what `rule` (one rule) rewrites into the same, in one application, in all of up to
 // `instances` random instances. False where no instance was found.
-bool says_the_same(const rules::RuleSet& known, const rules::RuleSet& rule, int instances);
+bool rewrites_the_same(const rules::RuleSet& known, const rules::RuleSet& rule, int instances);
 
 }  // namespace rlgo::rulegen

@@ -8,7 +8,7 @@
 
 namespace rlgo::rulegen {
 
-bool says_the_same(const rules::RuleSet& ranged_known, const rules::RuleSet& ranged_rule, int instances) {
+bool rewrites_the_same(const rules::RuleSet& ranged_known, const rules::RuleSet& ranged_rule, int instances) {
   const auto real_known = rules::over_reals(ranged_known), real_rule = rules::over_reals(ranged_rule);
   const rules::RuleSet &known = *real_known, &rule = *real_rule;
   constexpr int kAttempts = 400;

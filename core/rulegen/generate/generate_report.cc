@@ -35,7 +35,7 @@ void drop_narrower(GenerateReport& report) {
   for (size_t k = 0; k < report.rules.size(); ++k) {
     for (size_t other = k + 1; other < report.rules.size() && !dropped[k]; ++other) {
       dropped[k] = plain(report.rules[other]) == plain(report.rules[k]) &&
-                   says_the_same(*report.rules[other].rule, *report.rules[k].rule, 8);
+                   rewrites_the_same(*report.rules[other].rule, *report.rules[k].rule, 8);
     }
   }
   drop(report, dropped);
@@ -88,16 +88,16 @@ void drop_repeated(GenerateReport& report) {
   std::map<std::string, std::vector<size_t>> alike;
   for (size_t k = 0; k < report.rules.size(); ++k) alike[operators_of(report.rules[k].rule->rule(0))].push_back(k);
   std::vector<bool> dropped(report.rules.size(), false);
-  std::set<std::string> said;
+  std::set<std::string> listed;
   for (size_t k = 0; k < report.rules.size(); ++k)
-    dropped[k] = !said.insert(without_names(report.rules[k].rule->rule(0))).second;
+    dropped[k] = !listed.insert(without_names(report.rules[k].rule->rule(0))).second;
   for (const auto& entry : alike) {
     const std::vector<size_t>& group = entry.second;  // no structured binding: clang 14 captures none
     for (size_t last = group.size(); last-- > 0;) {
       dropped[group[last]] =
           dropped[group[last]] || std::ranges::any_of(group, [&](size_t other) {
             return other != group[last] && !dropped[other] &&
-                   says_the_same(*report.rules[other].rule, *report.rules[group[last]].rule, kPlaces);
+                   rewrites_the_same(*report.rules[other].rule, *report.rules[group[last]].rule, kPlaces);
           });
     }
   }
@@ -138,8 +138,8 @@ std::string to_text(const GenerateReport& report) {
     text += fmt::format(
         "  directed rules {}: proved {} ({} repeated once written, {} known already), unproved {}, the language cannot "
         "express {}; {:.1f} s\n",
-        f.directed, f.proved, f.repeated, f.known, f.unproved, f.unsayable, f.prove_s);
-    if (const auto settled = f.proved + f.unproved + f.unsayable; settled < f.directed)
+        f.directed, f.proved, f.repeated, f.known, f.unproved, f.inexpressible, f.prove_s);
+    if (const auto settled = f.proved + f.unproved + f.inexpressible; settled < f.directed)
       text += fmt::format("  {} not tried: stopped\n", f.directed - settled);
     if (f.proofs_resumed > 0) text += fmt::format("  {} decided by an earlier run\n", f.proofs_resumed);
   }

@@ -9,7 +9,7 @@
 namespace rlgo::rulegen {
 namespace {
 
-constexpr size_t kFields = 7;  // key, sayable, text, likely, why, scope, axioms
+constexpr size_t kFields = 7;  // key, expressible, text, likely, why, scope, axioms
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -74,7 +74,7 @@ void SettledFile::add(uint64_t key, const Settled& settled) {
   const std::scoped_lock lock(mutex_);
   held_[key] = settled;
   if (!out_.is_open()) return;
-  out_ << fmt::format("{:x}\t{}\t{}\t{}\t{}\t{}\t{}\n", key, settled.sayable ? 1 : 0, escaped(settled.text),
+  out_ << fmt::format("{:x}\t{}\t{}\t{}\t{}\t{}\t{}\n", key, settled.expressible ? 1 : 0, escaped(settled.text),
                       escaped(settled.likely), escaped(settled.why), escaped(settled.scope), join(settled.axioms, " "))
        << std::flush;
 }

@@ -13,7 +13,7 @@
 namespace rlgo::rulegen {
 
 struct Settled {
-  bool sayable = false;
+  bool expressible = false;
   std::string text;    // proved
   std::string likely;  // not proved, not refuted: a form that was asked for
   std::string why;

@@ -55,8 +55,8 @@ struct KeptRules::Impl {
   }
 
   // Does the rule express this pair? Values of both sides' tensors are given.
-  bool says(const Directed& rule, const Sketch& left, const Sketch& right, const SketchHashes& a,
-            const SketchHashes& b) const {
+  bool expresses(const Directed& rule, const Sketch& left, const Sketch& right, const SketchHashes& a,
+                 const SketchHashes& b) const {
     if (rule.left.outputs.size() != left.outputs.size()) return false;
     std::vector<size_t> order(left.outputs.size());
     for (size_t k = 0; k < order.size(); ++k) order[k] = k;
@@ -91,7 +91,7 @@ struct KeptRules::Impl {
       std::vector<int> numbers = found == by_roots.end() ? std::vector<int>{} : found->second;
       numbers.insert(numbers.end(), to_variable.begin(), to_variable.end());
       for (int k : numbers) {
-        if (says(*directed[k], left, right, exchanged ? b : a, exchanged ? a : b)) return directed[k]->rule;
+        if (expresses(*directed[k], left, right, exchanged ? b : a, exchanged ? a : b)) return directed[k]->rule;
       }
     }
     return -1;
@@ -103,7 +103,7 @@ struct KeptRules::Impl {
     int second = -1;  // applied after it, a rule with a variable for its right side
   };
   // The graph, all that one application makes of it, and what cancels in that.
-  std::unordered_map<uint64_t, Reached> reach(const Sketch& graph, double dearest) {
+  std::unordered_map<uint64_t, Reached> reach(const Sketch& graph, double limit) {
     std::unordered_map<uint64_t, Reached> reached;
     std::vector<std::pair<Sketch, int>> made;
     const auto add = [&](const Sketch& sketch, int rule, int second) {
@@ -114,7 +114,7 @@ struct KeptRules::Impl {
     };
     add(graph, -1, -1);
     one_step(graph, false, [&](const Sketch& sketch, int rule) {
-      if (add(sketch, rule, -1) && cost_of(family, sketch) <= dearest) made.emplace_back(sketch, rule);
+      if (add(sketch, rule, -1) && cost_of(family, sketch) <= limit) made.emplace_back(sketch, rule);
     });
     for (const auto& [sketch, first] : made) {
       one_step(sketch, true, [&, rule = first](const Sketch& other, int second) { add(other, rule, second); });
@@ -154,15 +154,15 @@ struct KeptRules::Impl {
   }
 
   bool derived(const Candidate& pair, std::vector<int>* by) {
-    const double dearest = std::max(cost_of(family, pair.source), cost_of(family, pair.target));
-    const auto there = reach(pair.source, dearest), back = reach(pair.target, dearest);
+    const double limit = std::max(cost_of(family, pair.source), cost_of(family, pair.target));
+    const auto there = reach(pair.source, limit), back = reach(pair.target, limit);
     for (const auto& [key, left] : there) {
       const auto right = back.find(key);
       if (right != back.end() && left.rule < 0 && right->second.rule < 0) return false;  // only another order of sums
     }
     for (const auto& [key, left] : there) {
       const auto right = back.find(key);
-      if (right == back.end() || left.cost > dearest) continue;
+      if (right == back.end() || left.cost > limit) continue;
       const auto& other = right->second;
       const auto applied = [](const Reached& r) { return (r.rule >= 0) + (r.second >= 0); };
       if (applied(left) + applied(other) > 2) continue;

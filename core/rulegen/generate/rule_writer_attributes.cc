@@ -86,7 +86,7 @@ std::string RuleWriter::sizes(int side, int s, int axis) {
     const auto wanted = symbols_.segments.leaves(dims(side)[first + port][axis]);
     const std::string text = length_text(wanted, axis, of_rank);
     if (side == 1) {
-      if (text.empty()) throw Unsayable();
+      if (text.empty()) throw Inexpressible();
       parts[port] = text;
       continue;
     }
@@ -111,7 +111,7 @@ std::string RuleWriter::perm_text(int side, const OpStep& step, const OpConfig& 
   const std::string w = witness(side, step.operands[0]);
   const std::string swap = fmt::format("cat(iota(rank(?{}) - 2), rank(?{}) - 1, rank(?{}) - 2)", w, w, w);
   if (side == 1) {
-    if (!last_two) throw Unsayable();
+    if (!last_two) throw Inexpressible();
     return swap;
   }
   const std::string name = fmt::format("?p{}", perm_names_.size());
@@ -134,16 +134,16 @@ std::string RuleWriter::shape_text(int side, int s) {
   }
   const auto known = std::ranges::find(shapes_, leaves, [](const auto& entry) { return entry.first; });
   if (known != shapes_.end()) return known->second;
-  if (side == 1) throw Unsayable();
+  if (side == 1) throw Inexpressible();
   const std::string name = fmt::format("?s{}", shapes_.size());
   const OpStep& step = pair_.source.steps[s];
   if (style_.axes == 1) {
     const std::string operand = is_free(step.operands[0]) ? family_.variables[step.operands[0]].name : "";
-    if (operand.empty()) throw Unsayable();
+    if (operand.empty()) throw Inexpressible();
     conditions_.push_back(fmt::format("{}[-1] == dim(?{}, -1)", name, operand));
   }
   if (style_.axes == 2) {
-    if (!is_free(step.operands[0])) throw Unsayable();
+    if (!is_free(step.operands[0])) throw Inexpressible();
     const std::string& x = family_.variables[step.operands[0]].name;
     conditions_.push_back(fmt::format("{} == [dim(?{}, 0) * dim(?{}, 1), dim(?{}, 2)]", name, x, x, x));
   }

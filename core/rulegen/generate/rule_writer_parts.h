@@ -12,7 +12,7 @@
 namespace rlgo::rulegen {
 
 // Thrown where the language cannot express it; caught by rule_text().
-struct Unsayable {};
+struct Inexpressible {};
 
 class RuleWriter {  // of one pair in one style
  public:

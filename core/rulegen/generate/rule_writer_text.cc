@@ -52,7 +52,7 @@ void RuleWriter::choose_left_names() {
     }
   }
   for (int output : pair_.source.outputs) {
-    if (views_[0].step_of(output) < 0) throw Unsayable();
+    if (views_[0].step_of(output) < 0) throw Inexpressible();
   }
 }
 
@@ -90,7 +90,7 @@ std::string RuleWriter::named_constant(const Variable& variable) {
 std::string RuleWriter::right_constant(int tensor, const Variable& variable) {
   const auto extent = [&](size_t axis) {
     const std::string text = length_text(symbols_.segments.leaves(symbols_.source[tensor][axis]), -1, -1);
-    if (text.empty()) throw Unsayable();
+    if (text.empty()) throw Inexpressible();
     return text.find('+') == std::string::npos ? text : "(" + text + ")";
   };
   std::vector<std::string> extents;
@@ -105,12 +105,12 @@ std::string RuleWriter::typed_variable() const {
   for (size_t v = 0; v < family_.variables.size(); ++v) {
     if (is_free(static_cast<int>(v)) && on_left(static_cast<int>(v))) return family_.variables[v].name;
   }
-  throw Unsayable();
+  throw Inexpressible();
 }
 
 std::string RuleWriter::result(int tensor, const std::string& old) {
   if (tensor < static_cast<int>(family_.variables.size()) && family_.variables[tensor].constant >= 0) {
-    if (family_.variables[tensor].constant > 1) throw Unsayable();
+    if (family_.variables[tensor].constant > 1) throw Inexpressible();
     return fmt::format("(fill shape=shape({}) value={}.0 to=dtype({}))", old, family_.variables[tensor].constant, old);
   }
   if (surrounded()) {
@@ -122,9 +122,9 @@ std::string RuleWriter::result(int tensor, const std::string& old) {
 bool RuleWriter::surrounded() const {
   if (style_.among == 0 || pair_.source.outputs.size() != 1) return false;
   const auto& root = pair_.source.steps[views_[0].step_of(pair_.source.outputs[0])];
-  if (family_.configs[root.config].op != ops::Op::concat) throw Unsayable();
+  if (family_.configs[root.config].op != ops::Op::concat) throw Inexpressible();
   const int s = views_[1].step_of(pair_.target.outputs[0]);
-  if (s >= 0 && pair_.target.steps[s].config == root.config) throw Unsayable();
+  if (s >= 0 && pair_.target.steps[s].config == root.config) throw Inexpressible();
   return true;
 }
 
@@ -192,7 +192,7 @@ std::string RuleWriter::attributes(int side, int s, const OpStep& step, const Op
 
 std::string RuleWriter::channels(const OpStep& step) {
   const std::string text = length_text(symbols_.segments.leaves(dims(1)[step.operands[0]][1]), -1, -1);
-  if (text.empty()) throw Unsayable();
+  if (text.empty()) throw Inexpressible();
   return text;
 }
 
@@ -201,13 +201,13 @@ std::string RuleWriter::witness(int side, int tensor) const {
   for (int t = tensor;;) {
     if (is_free(t) && rank(side, t) == wanted) return family_.variables[t].name;
     const int s = views_[side].step_of(t);
-    if (s < 0) throw Unsayable();
+    if (s < 0) throw Inexpressible();
     const OpStep& step = sketch(side).steps[s];
     int next = -1;
     for (int k = 0; k < family_.configs[step.config].arity && next < 0; ++k) {
       if (rank(side, step.operands[k]) == wanted) next = step.operands[k];
     }
-    if (next < 0) throw Unsayable();
+    if (next < 0) throw Inexpressible();
     t = next;
   }
 }
@@ -229,7 +229,7 @@ std::optional<std::string> rule_text(const Family& family, const Candidate& pair
   try {
     const std::string body = RuleWriter(family, pair, symbols, style, activation).body();
     return fmt::format("rule {}\n  tags {}\n{}", name, join(rule_tags(family, pair), " "), body);
-  } catch (const Unsayable&) {
+  } catch (const Inexpressible&) {
     return std::nullopt;
   }
 }

@@ -19,8 +19,8 @@ struct Totals {
   int right = 0, exhaustive = 0;
 };
 
-void report_one(const std::string& name, const BoundedResult& result, int64_t dims, bool expect_false, const Say& say,
-                Totals& totals) {
+void report_one(const std::string& name, const BoundedResult& result, int64_t dims, bool expect_false,
+                const Print& print, Totals& totals) {
   const auto& check = result.check;
   totals.instances += check.instances;
   totals.exact += check.exact;
@@ -38,17 +38,17 @@ void report_one(const std::string& name, const BoundedResult& result, int64_t di
   if (check.inexact > 0) line += fmt::format(", {} of them seen neither by polynomials nor by Z3", check.inexact);
   if (!check.why.empty()) line += ": " + check.why;
   if (different && !expect_false) line += "\n" + check.counterexample->to_text();
-  say(line);
+  print(line);
 }
 
 }  // namespace
 
-bool report_axioms(const rules::RuleSet& rules, const BoundedOptions& options, bool expect_false, const Say& say) {
+bool report_axioms(const rules::RuleSet& rules, const BoundedOptions& options, bool expect_false, const Print& print) {
   Totals totals;
   const Stopwatch watch;
   for (int r = 0; r < rules.size() && !options.stop(); ++r)
-    report_one(rules.name(r), check_bounded(rules, r, options), options.bounds.dims, expect_false, say, totals);
-  say(fmt::format(
+    report_one(rules.name(r), check_bounded(rules, r, options), options.bounds.dims, expect_false, print, totals);
+  print(fmt::format(
       "{} of {} {} within extents <= {}, windows <= {}: {} instances, {} of them equal as exact polynomials, {} proved "
       "equal by Z3, {} exhaustive, {:.1f} s",
       totals.right, rules.size(), expect_false ? "refuted" : "hold", options.bounds.dims, options.bounds.kernel,
@@ -56,7 +56,8 @@ bool report_axioms(const rules::RuleSet& rules, const BoundedOptions& options, b
   return totals.right == rules.size();
 }
 
-bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<std::string>& files, const Say& say) {
+bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<std::string>& files,
+                 const Print& print) {
   std::map<std::string, int> uses;
   std::set<std::string> kinds, used_kinds;
   for (const auto& file : axiom_files) {
@@ -72,7 +73,7 @@ bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<
         const auto held = uses.find(name);
         if (held != uses.end()) ++held->second;
         if (held != uses.end() || name == "commutativity") continue;
-        say(fmt::format("{}:{}: the proof of '{}' names '{}', which is no axiom", file, rule.line, rule.name, name));
+        print(fmt::format("{}:{}: the proof of '{}' names '{}', which is no axiom", file, rule.line, rule.name, name));
         known = false;
       }
     }
@@ -81,10 +82,10 @@ bool report_uses(const std::vector<std::string>& axiom_files, const std::vector<
   for (const auto& [name, count] : uses) {
     if (count == 0) unused.push_back(name);
     if (count > 0) used_kinds.insert(family_of(name));
-    if (count > 0) say(fmt::format("{:<40} {:>5}", name, count));
+    if (count > 0) print(fmt::format("{:<40} {:>5}", name, count));
   }
-  say("in no proof: " + (unused.empty() ? std::string("none") : join(unused, " ")));
-  say(fmt::format(
+  print("in no proof: " + (unused.empty() ? std::string("none") : join(unused, " ")));
+  print(fmt::format(
       "{} of {} axioms stand in the {} proofs of {} files; {} of {} kinds (axioms that differ only in the operator on "
       "single elements are one kind)",
       uses.size() - unused.size(), uses.size(), proofs, files.size(), used_kinds.size(), kinds.size()));
@@ -98,11 +99,11 @@ struct JudgedMutants {
   int true_by_hand = 0, wrongly_listed = 0;
 
   // Reports what survives, and what is listed as true and is not.
-  void count(const MutantResult& result, int number, bool listed, const Say& say) {
+  void count(const MutantResult& result, int number, bool listed, const Print& print) {
     const auto what = fmt::format("#{} {}", number, result.mutant.mistake);
     if (listed && result.fate == MutantFate::refuted) {
       ++wrongly_listed;
-      say(fmt::format("{:<36} refuted, but listed as true: {}", result.axiom, what));
+      print(fmt::format("{:<36} refuted, but listed as true: {}", result.axiom, what));
     }
     if (listed && result.fate == MutantFate::survived) {
       ++true_by_hand;
@@ -110,13 +111,13 @@ struct JudgedMutants {
     }
     ++fates[result.fate];
     if (result.fate == MutantFate::survived)
-      say(fmt::format("{:<36} survived {:>6} instances: {}", result.axiom, result.instances, what));
+      print(fmt::format("{:<36} survived {:>6} instances: {}", result.axiom, result.instances, what));
   }
 };
 
 }  // namespace
 
-bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Say& say) {
+bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, const Print& print) {
   constexpr double kLeast = 0.99;
   JudgedMutants judged;
   const Stopwatch watch;
@@ -134,19 +135,19 @@ bool report_mutants(const MutantsOfFiles& which, const BoundedOptions& options, 
         const auto at = static_cast<size_t>(number - 1);
         const auto result = axiom.judge(std::move(mutants[at]));
         judged.count(result, number, std::ranges::any_of(listed, [&](const auto& t) { return t.number == number; }),
-                     say);
+                     print);
       }
     }
   }
   auto& fates = judged.fates;
   const int refuted = fates[MutantFate::refuted], survived = fates[MutantFate::survived];
-  const double share = refuted + survived == 0 ? 1 : static_cast<double>(refuted) / (refuted + survived);
-  say(fmt::format(
+  const double fraction = refuted + survived == 0 ? 1 : static_cast<double>(refuted) / (refuted + survived);
+  print(fmt::format(
       "mutants: {} refuted, {} survived ({:.2f} % refuted); {} are true by hand, {} never apply, {} do what the axiom "
       "does, {} follow from the axioms; {:.1f} s",
-      refuted, survived, 100 * share, judged.true_by_hand, fates[MutantFate::impossible], fates[MutantFate::same],
+      refuted, survived, 100 * fraction, judged.true_by_hand, fates[MutantFate::impossible], fates[MutantFate::same],
       fates[MutantFate::proved], watch.seconds()));
-  return share >= kLeast && judged.wrongly_listed == 0;
+  return fraction >= kLeast && judged.wrongly_listed == 0;
 }
 
 }  // namespace rlgo::rulegen

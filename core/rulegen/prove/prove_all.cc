@@ -31,8 +31,8 @@ std::string line_of(const rules::RuleText& rule, const Proof& proof) {
 // Proves rules on threads of its own and states what came of each. The threads own it: one may outlive the call.
 class Provers : public std::enable_shared_from_this<Provers> {
  public:
-  Provers(Proofs& work, const AxiomSet& axioms, ProveOptions options, std::function<void(const std::string&)> say)
-      : work_(work), axioms_(axioms), options_(std::move(options)), say_(std::move(say)) {}
+  Provers(Proofs& work, const AxiomSet& axioms, ProveOptions options, std::function<void(const std::string&)> print)
+      : work_(work), axioms_(axioms), options_(std::move(options)), print_(std::move(print)) {}
 
   // False: a signal came, and some rule does not heed it; its thread is still running and must not outlive this.
   // Throws what a thread threw.
@@ -74,7 +74,7 @@ class Provers : public std::enable_shared_from_this<Provers> {
     }
     const std::lock_guard lock(mutex_);
     if (proof.stopped || closed_) return;
-    say_(line_of(work_.rules[k], proof));
+    print_(line_of(work_.rules[k], proof));
     work_.proofs[k] = std::move(proof);
     work_.tried[k] = 1;
   }
@@ -82,7 +82,7 @@ class Provers : public std::enable_shared_from_this<Provers> {
   Proofs& work_;
   const AxiomSet& axioms_;
   ProveOptions options_;
-  std::function<void(const std::string&)> say_;
+  std::function<void(const std::string&)> print_;
   std::atomic<size_t> next_{0};
   std::mutex mutex_;  // output, results, and what follows
   std::condition_variable ended_;
@@ -121,8 +121,8 @@ std::vector<rules::RuleText> rules_of_files(const std::vector<std::string>& file
 }
 
 bool prove_all(Proofs& proofs, const AxiomSet& axioms, const ProveOptions& options, int threads,
-               const std::function<void(const std::string&)>& say) {
-  return std::make_shared<Provers>(proofs, axioms, options, say)->run(threads);
+               const std::function<void(const std::string&)>& print) {
+  return std::make_shared<Provers>(proofs, axioms, options, print)->run(threads);
 }
 
 ProofTotals totals_of(const Proofs& work) {

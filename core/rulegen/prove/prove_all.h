@@ -28,7 +28,7 @@ std::vector<rules::RuleText> rules_of_files(const std::vector<std::string>& file
 // did, and some rule does not heed it: its thread still runs and reads `proofs`, so the process must end by _exit().
 // Throws what a thread threw.
 bool prove_all(Proofs& proofs, const AxiomSet& axioms, const ProveOptions& options, int threads,
-               const std::function<void(const std::string&)>& say);
+               const std::function<void(const std::string&)>& print);
 
 struct ProofTotals {
   int counts[3] = {};  // by verdict

@@ -100,19 +100,19 @@ bool eval_lp_norm(Eval<R>& e) {
 // y = (x - mean) / sqrt(mean of (x - mean)^2 + eps) of each `extent` elements; where not `centred`, of mean 0.
 template <class R>
 void normalise(Eval<R>& e, TensorOf<R>& y, size_t extent, bool centred) {
-  const auto share = e.ring.ratio(1, static_cast<int64_t>(extent));
+  const auto fraction = e.ring.ratio(1, static_cast<int64_t>(extent));
   const auto eps = e.ring.number(e.attrs.f(ops::Attr::eps));
   for (size_t first = 0; first < y.data.size(); first += extent) {
     const auto* x = e.in[0]->data.data() + first;
     typename R::Sum sum(e.ring);
     for (size_t k = 0; k < extent; ++k) sum.add(x[k]);
-    const auto mean = e.ring.mul(sum.finish(), share);
+    const auto mean = e.ring.mul(sum.finish(), fraction);
     typename R::Sum squares(e.ring);
     for (size_t k = 0; k < extent; ++k) {
       y.data[first + k] = centred ? e.ring.sub(x[k], mean) : x[k];
       squares.add_product(y.data[first + k], y.data[first + k]);
     }
-    const auto deviation = e.ring.apply(Fn::sqrt, e.ring.add(e.ring.mul(squares.finish(), share), eps));
+    const auto deviation = e.ring.apply(Fn::sqrt, e.ring.add(e.ring.mul(squares.finish(), fraction), eps));
     for (size_t k = 0; k < extent; ++k) y.data[first + k] = e.ring.div(y.data[first + k], deviation);
   }
 }

@@ -17,8 +17,8 @@ bool eval_convolution(Eval<R>& e, bool transposed) {
   const auto &xs = e.shape(0), &ws = e.shape(1), &ys = y.type.shape;
   const WindowAxes axes(e.attrs, xs, std::span(ws.data() + 2, ws.size() - 2), ys);
   const std::string act = transposed ? "none" : e.attrs.word(Attr::act);
-  const int64_t share = ws[0] / e.attrs.i(Attr::group), pixels = axes.count(axes.x), taps = axes.count(axes.window);
-  const int64_t in = transposed ? share : ws[1], out = transposed ? ws[1] : share;  // channels of a group
+  const int64_t of_group = ws[0] / e.attrs.i(Attr::group), pixels = axes.count(axes.x), taps = axes.count(axes.window);
+  const int64_t in = transposed ? of_group : ws[1], out = transposed ? ws[1] : of_group;  // channels of a group
   const int64_t next = transposed ? ws[1] * taps : taps;  // from one input channel's weights to the next one's
   size_t at = 0;
   for (int64_t n = 0; n < ys[0]; ++n) {

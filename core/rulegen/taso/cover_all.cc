@@ -16,7 +16,7 @@ namespace {
 // Nothing where the rule does not compile; then `why` reports so.
 std::shared_ptr<const rules::RuleSet> compiled(const TasoRule& rule, std::string& why) {
   if (rule.text.empty()) {
-    why = rule.unsayable;
+    why = rule.inexpressible;
     return nullptr;
   }
   try {
@@ -67,10 +67,10 @@ class Judge {
     if (!result.reason.empty())
       line += fmt::format("\n{}{}", result.cover == Cover::refuted ? "" : "  ", result.reason);
     const std::lock_guard lock(mutex_);
-    options_.say(line);
+    options_.print(line);
     ++counts_.by_cover[static_cast<size_t>(result.cover)];
     --counts_.stopped;
-    if (!rule) ++counts_.unsayable;
+    if (!rule) ++counts_.inexpressible;
     if (rule && given.reversed) ++counts_.reversed;
   }
 
@@ -114,20 +114,20 @@ std::string to_text(const CoverCounts& counts, int known, double seconds) {
   const auto of = [&counts](Cover cover) { return counts.by_cover[static_cast<size_t>(cover)]; };
   std::string text = fmt::format(
       "{} rules against {} proved ones: {} contained, {} derived (two applications), {} further (three or four), {} "
-      "proved, {} refuted, {} unknown ({} of them not sayable or not typed); {} read from right to left",
+      "proved, {} refuted, {} unknown ({} of them not expressible or not typed); {} read from right to left",
       counts.rules, known, of(Cover::contained), of(Cover::derived), of(Cover::further), of(Cover::proved),
-      of(Cover::refuted), of(Cover::unknown), counts.unsayable, counts.reversed);
+      of(Cover::refuted), of(Cover::unknown), counts.inexpressible, counts.reversed);
   if (counts.stopped > 0) text += fmt::format("; stopped before {}", counts.stopped);
   return text + fmt::format("; {:.1f} s\n", seconds);
 }
 
-ImportedRules import_rules(const std::vector<TasoRule>& rules, const std::function<void(const std::string&)>& say) {
+ImportedRules import_rules(const std::vector<TasoRule>& rules, const std::function<void(const std::string&)>& print) {
   ImportedRules imported;
   imported.text = "# Imported from TASO's rules, with what TASO's matcher asks and no more: unproved.\n";
   for (const auto& rule : rules) {
     std::string why;
     if (!compiled(rule, why)) {
-      say(fmt::format("{}: {}\n  {}", rule.name, why, rule.source));
+      print(fmt::format("{}: {}\n  {}", rule.name, why, rule.source));
       ++imported.left_out;
       continue;
     }

@@ -22,16 +22,16 @@ struct CoverAllOptions {
   int threads = 1;             // rules that are judged at a time, >= 1
   std::function<bool()> stop;  // asked before each rule
   std::function<void(const std::string&)>
-      say;  // a rule's verdict and reason, as soon as it is known; one call at a time
+      print;  // a rule's verdict and reason, as soon as it is known; one call at a time
 };
 
 // How many rules have which verdict.
 struct CoverCounts {
   std::array<int, kCovers> by_cover{};  // by Cover
   int rules = 0;
-  int unsayable = 0;  // of the unknown ones: not sayable as a rule, or not typed
-  int reversed = 0;   // read from right to left
-  int stopped = 0;    // not judged: stop() came first
+  int inexpressible = 0;  // of the unknown ones: not expressible as a rule, or not typed
+  int reversed = 0;       // read from right to left
+  int stopped = 0;        // not judged: stop() came first
   bool all_hold() const;
 };
 CoverCounts cover_all(const std::vector<TasoRule>& rules, const std::shared_ptr<const rules::RuleSet>& known,
@@ -45,6 +45,6 @@ struct ImportedRules {
   int rules = 0, reversed = 0, left_out = 0;
 };
 // Rules that the language cannot express are left out.
-ImportedRules import_rules(const std::vector<TasoRule>& rules, const std::function<void(const std::string&)>& say);
+ImportedRules import_rules(const std::vector<TasoRule>& rules, const std::function<void(const std::string&)>& print);
 
 }  // namespace rlgo::rulegen

@@ -45,7 +45,7 @@ enum Key : int64_t {
 constexpr int64_t kSame = 0, kNoAct = 0, kReluAct = 2;
 constexpr size_t kMostTerms = 10'000;  // of one rule, with shared ones counted as often as they are read
 
-struct Unsayable {
+struct Inexpressible {
   std::string why;
 };
 
@@ -209,7 +209,7 @@ std::string Side::conv(const Operator& op, const std::string& name) const {
   const bool plain = get(op, name, kStrideH) == 1 && get(op, name, kStrideW) == 1 && get(op, name, kPad) == kSame;
   const auto odd = [](int64_t k) { return k > 0 && k < 10 && k % 2 == 1; };
   if (!plain || !odd(h) || !odd(w) || (act != kNoAct && act != kReluAct))
-    throw Unsayable{fmt::format(
+    throw Inexpressible{fmt::format(
         "{}: a convolution other than SAME with stride 1, an odd kernel below 10, and no activation or relu", name)};
   return fmt::format("conv{}x{}_s1same{}", h, w, act == kReluAct ? "_relu" : "");
 }
@@ -220,7 +220,7 @@ std::string Side::square(const Operator& op, const std::string& name, const char
   inputs(op, name, pool || op.type == kEnlarge ? 1 : 0);
   bool fits = get(op, name, kKernelH) == 3 && get(op, name, kKernelW) == 3;
   if (pool) fits = fits && get(op, name, kStrideH) == 1 && get(op, name, kStrideW) == 1 && get(op, name, kPad) == kSame;
-  if (!fits) throw Unsayable{fmt::format("{}: {} other than 3x3{}", name, what, pool ? ", SAME, stride 1" : "")};
+  if (!fits) throw Inexpressible{fmt::format("{}: {} other than 3x3{}", name, what, pool ? ", SAME, stride 1" : "")};
   return what;
 }
 
@@ -229,11 +229,11 @@ std::string Side::join(const Operator& op, const std::string& name) const {
   const int64_t axis = get(op, name, kAxis);
   const bool split = op.type == kSplit;
   const int64_t rank = split ? 4 : get(op, name, kRank);
-  if (split && get(op, name, kOutputs) != 2) throw Unsayable{name + ": a split into other than two parts"};
-  if (!split && op.inputs.size() != 2) throw Unsayable{name + ": a concat of other than two tensors"};
+  if (split && get(op, name, kOutputs) != 2) throw Inexpressible{name + ": a split into other than two parts"};
+  if (!split && op.inputs.size() != 2) throw Inexpressible{name + ": a concat of other than two tensors"};
   inputs(op, name, split ? 1 : 2);
   if (axis < 0 || axis > 1 || (rank != 2 && rank != 4))
-    throw Unsayable{fmt::format("{}: axis {} of {} dimensions", name, axis, rank)};
+    throw Inexpressible{fmt::format("{}: axis {} of {} dimensions", name, axis, rank)};
   return split ? fmt::format("split_ax{}", axis) : fmt::format("concat{}d_ax{}", rank, axis);
 }
 
@@ -259,22 +259,22 @@ std::string Side::word(const Operator& op, const std::string& name) const {
     case kPoolKernel:
       return square(op, name, "constant_pool");
     case kEnlarge:
-      if (op.inputs.size() == 2) throw Unsayable{name + ": a kernel enlarged to the size of another one"};
+      if (op.inputs.size() == 2) throw Inexpressible{name + ": a kernel enlarged to the size of another one"};
       return square(op, name, "enlarge");
     case kConcat:
     case kSplit:
       return join(op, name);
     case kMatmul:
       inputs(op, name, 2);
-      if (get(op, name, kAct) != kNoAct) throw Unsayable{name + ": an activation inside a matrix product"};
+      if (get(op, name, kAct) != kNoAct) throw Inexpressible{name + ": an activation inside a matrix product"};
       return "matmul";
     case kTranspose:
       inputs(op, name, 1);
       if (get(op, name, kRank) != 2 || get(op, name, kPerm) != 2)
-        throw Unsayable{name + ": a transpose of more than two dimensions"};
+        throw Inexpressible{name + ": a transpose of more than two dimensions"};
       return "transpose";
     default:
-      throw Unsayable{fmt::format("{}: TASO's operator of type {}", name, op.type)};
+      throw Inexpressible{fmt::format("{}: TASO's operator of type {}", name, op.type)};
   }
 }
 
@@ -304,11 +304,11 @@ void read_rule(std::string_view bytes, int64_t number, const std::string& place,
       text += fmt::format("{}{}  =>  {}", text.empty() ? "" : "  ;  ", to_text(pairs.back().first),
                           to_text(pairs.back().second));
     }
-  } catch (const Unsayable& reason) {
+  } catch (const Inexpressible& reason) {
     auto& rule = rules.emplace_back();
     rule.name = fmt::format("taso-{:03}", number);
     rule.source = fmt::format("rule {} of the file", number);
-    rule.unsayable = reason.why;
+    rule.inexpressible = reason.why;
     return;
   }
   add_taso_rules(number, text, pairs, rules);

@@ -17,10 +17,10 @@ namespace {
 using Term = TasoTerm;
 using Pairs = TasoPairs;
 
-struct Unsayable {
+struct Inexpressible {
   std::string why;
 };
-// As Unsayable, but the opposite direction can perhaps be expressed.
+// As Inexpressible, but the opposite direction can perhaps be expressed.
 struct NotOnLeft {
   std::string why;
 };
@@ -43,7 +43,7 @@ std::string dim(const Term& term, int axis, const Context& context) {
   if (term.is_variable()) return fmt::format("dim(?{}, {})", term.op, axis);
   if (term.is_constant()) {
     if (axis > 1) return "3";
-    if (context.size.empty()) throw Unsayable{"the extents of " + term.op + " do not follow from where it stands"};
+    if (context.size.empty()) throw Inexpressible{"the extents of " + term.op + " do not follow from where it stands"};
     return term.op == "constant_pool" && axis == 1 ? "1" : context.size;
   }
   const auto& in = term.operands;
@@ -53,7 +53,7 @@ std::string dim(const Term& term, int axis, const Context& context) {
     const std::string first = dim(in[0], axis, context);
     return axis_of(term) == axis ? first + " + " + dim(in[1], axis, context) : first;
   }
-  if (is_split(term) && axis_of(term) == axis) throw Unsayable{"extents of a part of a split"};
+  if (is_split(term) && axis_of(term) == axis) throw Inexpressible{"extents of a part of a split"};
   if (term.op == "transpose") return dim(in[0], 1 - axis, context);
   if (term.op == "enlarge" && axis > 1) return "3";
   if (in.size() == 1 || in[1].op == "i20" || in[1].op == "constant_one") return dim(in[0], axis, context);
@@ -85,7 +85,7 @@ class Writer {
   std::string rule(const std::string& name, const Pairs& pairs, bool reversed) {
     std::vector<std::string> roots;
     for (const auto& [left, right] : pairs) {
-      if (left.is_variable()) throw Unsayable{"the left side is a tensor alone"};
+      if (left.is_variable()) throw Inexpressible{"the left side is a tensor alone"};
       roots.push_back(emit(left, {}));
     }
     for (const auto& root : roots) replaced_.push_back(root.substr(0, root.find('.')));
@@ -220,7 +220,7 @@ class Writer {
 
   std::string split_node(const Term& term) {
     const auto sizes = parts(term.operands[0], axis_of(term));
-    if (!sizes) throw Unsayable{"a split of what no concat joined"};
+    if (!sizes) throw Inexpressible{"a split of what no concat joined"};
     const std::string x = emit(term.operands[0], {});
     std::string list = fmt::format("[{}, {}]", sizes->first, sizes->second);
     if (on_left_) {
@@ -241,11 +241,11 @@ class Writer {
     if (on_left_) throw NotOnLeft{"both sides read constants that no condition can ask for: " + term.op};
     if (term.op == "constant_pool") {
       if (!context.like.empty()) return node(fmt::format("(fill shape={} value=1.0 / 9)", context.like));
-      if (context.size.empty()) throw Unsayable{"the extents of constant_pool do not follow from where it stands"};
+      if (context.size.empty()) throw Inexpressible{"the extents of constant_pool do not follow from where it stands"};
       return node(fmt::format("(fill shape=[{}, 1, 3, 3] value=1.0 / 9)", context.size));
     }
     const std::string& n = context.size;
-    if (n.empty()) throw Unsayable{"the extents of " + term.op + " do not follow from where it stands"};
+    if (n.empty()) throw Inexpressible{"the extents of " + term.op + " do not follow from where it stands"};
     const std::string row = fmt::format(
         "(slice (reshape (pad (fill shape=[{0}, 1] value=1.0) pads=[0, 0, 0, {0}]) shape=[({0}) * ({0}) + ({0})]) "
         "axes=[0] "
@@ -312,7 +312,7 @@ bool independent(const std::vector<Pairs>& parts) {
   return true;
 }
 
-TasoRule say(std::string name, std::string source, Pairs pairs) {
+TasoRule to_rule(std::string name, std::string source, Pairs pairs) {
   TasoRule rule;
   rule.name = std::move(name);
   rule.source = std::move(source);
@@ -320,20 +320,20 @@ TasoRule say(std::string name, std::string source, Pairs pairs) {
   // From left to right, from right to left, and both again with pooling kernels on the left.
   for (int attempt = 0; attempt < 4; ++attempt) {
     rule.reversed = attempt % 2 == 1;
-    rule.unsayable.clear();
+    rule.inexpressible.clear();
     try {
       if (left_parts(pairs).size() > 1) throw NotOnLeft{"the parts of either side share no tensor"};
       rule.text = Writer(attempt >= 2).rule(rule.name, pairs, rule.reversed);
       break;
-    } catch (const Unsayable& reason) {
-      rule.unsayable = reason.why;
+    } catch (const Inexpressible& reason) {
+      rule.inexpressible = reason.why;
       break;
     } catch (const NotOnLeft& reason) {
-      rule.unsayable = reason.why;
+      rule.inexpressible = reason.why;
     }
     for (auto& [left, right] : pairs) std::swap(left, right);
   }
-  if (!rule.unsayable.empty()) rule.reversed = false;
+  if (!rule.inexpressible.empty()) rule.reversed = false;
   return rule;
 }
 
@@ -343,10 +343,11 @@ void add_taso_rules(int64_t number, const std::string& source, const TasoPairs& 
   const std::string name = fmt::format("taso-{:03}", number);
   const auto parts = left_parts(pairs);
   if (parts.size() == 1 || !independent(parts)) {
-    rules.push_back(say(name, source, pairs));
+    rules.push_back(to_rule(name, source, pairs));
     return;
   }
-  for (size_t k = 0; k < parts.size(); ++k) rules.push_back(say(fmt::format("{}-{}", name, k + 1), source, parts[k]));
+  for (size_t k = 0; k < parts.size(); ++k)
+    rules.push_back(to_rule(fmt::format("{}-{}", name, k + 1), source, parts[k]));
 }
 
 std::vector<TasoRule> read_taso(std::string_view text, const std::string& file_name) {

@@ -8,10 +8,10 @@
 namespace rlgo::rulegen {
 
 struct TasoRule {
-  std::string name;       // taso-NNN, its number; taso-NNN-1, -2 where it is two rules with nothing in common
-  std::string source;     // its line, without number and counts
-  std::string text;       // in the language of core/rules/parser.h; "" where that cannot express it
-  std::string unsayable;  // then: why
+  std::string name;           // taso-NNN, its number; taso-NNN-1, -2 where it is two rules with nothing in common
+  std::string source;         // its line, without number and counts
+  std::string text;           // in the language of core/rules/parser.h; "" where that cannot express it
+  std::string inexpressible;  // then: why
   // The left side reads a constant that no condition can ask for (an identity kernel), or falls into parts that share
   // no tensor: `text` is the rule from right to left, the same claim about values, but another rewrite.
   bool reversed = false;

@@ -25,7 +25,7 @@ TEST(DeviceLock, AMeasurementWaitsForThoseWhoShareAndComesBeforeNewOnes) {
     measured_at = ++order;
   });
   pause();
-  std::thread shares([&] {
+  std::thread sharing([&] {
     pause();
     const auto hold = lock.share();
     shared_at = ++order;
@@ -36,7 +36,7 @@ TEST(DeviceLock, AMeasurementWaitsForThoseWhoShareAndComesBeforeNewOnes) {
   EXPECT_EQ(order, 0);  // `two` still shares it
   two.reset();
   measures.join();
-  shares.join();
+  sharing.join();
   EXPECT_EQ(measured_at, 1);
   EXPECT_EQ(shared_at, 2);
 }

@@ -20,7 +20,7 @@ TEST(Error, FormatsAndNests) {
   EXPECT_EQ(Error("inner").in("outer").what(), std::string("outer: inner"));
 }
 
-TEST(Error, ChecksTellPlaceAndValues) {
+TEST(Error, ChecksReportPlaceAndValues) {
   EXPECT_EQ(error_of([] { RLGO_CHECK_EQ(1 + 1, 2); }), "no error");
   const std::string message = error_of([] { RLGO_CHECK_LT(5, 3); });
   EXPECT_TRUE(message.starts_with("internal check failed at tests/core/base/error_test.cc:")) << message;

@@ -27,7 +27,7 @@ TEST(Isolate, ErrorsComeBackWhole) {
   EXPECT_EQ(result.what, "line 3: " + std::string(9000, 'x'));
 }
 
-TEST(Isolate, CrashesAndEndlessLoopsAreTold) {
+TEST(Isolate, CrashesAndEndlessLoopsAreReported) {
   const auto crash = run_isolated([] { ::raise(SIGSEGV); }, {});
   EXPECT_EQ(crash.end, End::crashed);
   EXPECT_EQ(crash.what, "signal 11 (Segmentation fault)");

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/error.h"
+
 namespace rlgo {
 namespace {
 
@@ -34,6 +36,11 @@ TEST(Text, NumbersAreWholeStrings) {
   EXPECT_EQ(parse_double("0.1"), 0.1);
   EXPECT_EQ(parse_double("-inf"), -std::numeric_limits<double>::infinity());
   for (const char* bad : {"", ".", "1,5", "1.5x", "1e400", "--1"}) EXPECT_FALSE(parse_double(bad).has_value()) << bad;
+}
+
+TEST(Text, FiniteNumbersAreNumbers) {
+  EXPECT_EQ(finite_number("-1.5e-3"), -0.0015);
+  for (const char* bad : {"", "1.5x", "inf", "nan", "1e400"}) EXPECT_THROW(finite_number(bad), Error) << bad;
 }
 
 TEST(Text, NearestFindsTyposOnly) {

@@ -42,23 +42,24 @@ TEST(KernelBench, FindsTheKernelThatIsSlow) {
   options.page = (folder.path() / "k.md").string();
   options.csv = (folder.path() / "k.csv").string();
   const auto found = bench(options);
-  double share = 0;
+  double fraction = 0;
   for (const auto& kernel : found.at("kernels")) {
-    share += kernel.at("share").get<double>();
+    fraction += kernel.at("fraction").get<double>();
     const double slowdown = kernel.at("us").get<double>() / kernel.at("machine_us").get<double>();
     if (kernel.at("operator") == "softmax") EXPECT_GT(slowdown, 20);
     if (kernel.at("operator") == "matmul") EXPECT_LT(slowdown, 3);
   }
-  EXPECT_NEAR(share, 1, 1e-6);
+  EXPECT_NEAR(fraction, 1, 1e-6);
   EXPECT_THAT(read_file(options.page), HasSubstr("| `softmax axis=3"));
-  EXPECT_THAT(read_file(options.csv), HasSubstr("operator,us,machine_us,elements,bytes,flops,share,kernel\nsoftmax,"));
+  EXPECT_THAT(read_file(options.csv),
+              HasSubstr("operator,us,machine_us,elements,bytes,flops,fraction,kernel\nsoftmax,"));
 }
 
 TEST(KernelBench, CountsEveryModelAlike) {
   const auto found = bench({.graphs = {"toy_mlp", "resnet18"}, .seconds = 60});
   double of_mlp = 0;
   for (const auto& kernel : found.at("kernels"))
-    if (kernel.at("operator") == "matmul" && kernel.at("elements") < 1e4) of_mlp += kernel.at("share").get<double>();
+    if (kernel.at("operator") == "matmul" && kernel.at("elements") < 1e4) of_mlp += kernel.at("fraction").get<double>();
   EXPECT_GT(of_mlp, 0.05);
 }
 
@@ -98,10 +99,11 @@ TEST(KernelBench, StatesTheTimeOfUnknownOperators) {
   KernelBenchOptions options;
   options.graphs = {"toy_mlp", file.string()};
   options.csv = (folder.path() / "k.csv").string();
-  std::string said;
-  const auto found = bench_kernels(options, runtime, never, [&](const std::string& line) { said += line; });
-  EXPECT_EQ(found.at("opaque_share").at("Det"), 0.25);
-  EXPECT_THAT(said, HasSubstr("(of 1 model, whole), since rlgo does not know them: 25.0 % of its time: 1 Det 25.0 %."));
+  std::string printed;
+  const auto found = bench_kernels(options, runtime, never, [&](const std::string& line) { printed += line; });
+  EXPECT_EQ(found.at("opaque_fraction").at("Det"), 0.25);
+  EXPECT_THAT(printed,
+              HasSubstr("(of 1 model, whole), since rlgo does not know them: 25.0 % of its time: 1 Det 25.0 %."));
   EXPECT_THAT(read_file(options.csv), HasSubstr("\nDet,,,,,,0.25,\"kept as it is\"\n"));
 }
 
@@ -134,11 +136,11 @@ class PartialRuntime : public optimise::FormulaRuntime {
 
 TEST(KernelBench, NamesWhatTheRuntimeDoesNotRun) {
   PartialRuntime runtime;
-  std::string said;
+  std::string printed;
   const auto found =
-      bench_kernels({.graphs = {"bert"}}, runtime, never, [&](const std::string& line) { said += line; });
+      bench_kernels({.graphs = {"bert"}}, runtime, never, [&](const std::string& line) { printed += line; });
   EXPECT_EQ(found.at("refused"), report::Json({{"softmax", 1}}));
-  EXPECT_THAT(said, HasSubstr("does not run them alone (shapes): softmax (1). Why: 1 x no kernel.\n"));
+  EXPECT_THAT(printed, HasSubstr("does not run them alone (shapes): softmax (1). Why: 1 x no kernel.\n"));
   for (const auto& kernel : found.at("kernels")) EXPECT_NE(kernel.at("operator"), "softmax");
 }
 

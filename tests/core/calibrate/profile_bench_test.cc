@@ -55,8 +55,8 @@ TEST(ProfileBench, FindsTheMachineThatMadeTheTimes) {
   ProfileBenchOptions options;
   options.drawn = 12;
   options.out = (folder.path() / "p.cost").string();
-  std::string said;
-  const auto found = bench_profile(options, runtime, never, [&](const std::string& text) { said += text; });
+  std::string printed;
+  const auto found = bench_profile(options, runtime, never, [&](const std::string& text) { printed += text; });
   const auto all = found.at("kinds").at(0);
   EXPECT_EQ(all.at("kind"), "all");
   EXPECT_GT(all.at("before").at("factor"), 1.3);
@@ -66,7 +66,7 @@ TEST(ProfileBench, FindsTheMachineThatMadeTheTimes) {
   EXPECT_NEAR(written.launch_us, 5, 0.05);
   EXPECT_NEAR(written.softmax / written.conv_depthwise, 0.02 / 0.3, 0.003);
   EXPECT_THAT(read_file(options.out), HasSubstr("formula 1.0 on paper, 1 thread"));
-  EXPECT_THAT(said, HasSubstr("written: "));
+  EXPECT_THAT(printed, HasSubstr("written: "));
 }
 
 TEST(ProfileBench, HoldsBackEveryFourthOfAKind) {
@@ -82,7 +82,7 @@ TEST(ProfileBench, HoldsBackEveryFourthOfAKind) {
   EXPECT_DOUBLE_EQ(score(timed, "split", AnalyticOptions()).factor, 1);
 }
 
-TEST(ProfileBench, SaysThatTooFewWereTimed) {
+TEST(ProfileBench, ReportsThatTooFewWereTimed) {
   optimise::FormulaRuntime runtime((AnalyticOptions()));
   ProfileBenchOptions none;
   none.seconds = 0;

@@ -57,13 +57,13 @@ TEST(VerifyBench, PutsChecksNextToTheReference) {
 
 std::string refusal_of(std::vector<double> us, const std::string& graph) {
   TimesRuntime runtime(std::move(us));
-  std::string said;
+  std::string printed;
   try {
-    bench_verify({.graphs = {graph}}, runtime, never, [&](const std::string& text) { said += text; });
+    bench_verify({.graphs = {graph}}, runtime, never, [&](const std::string& text) { printed += text; });
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "bench verify: none of 1 model was timed");
   }
-  return said;
+  return printed;
 }
 
 TEST(VerifyBench, RefusesWhatTheReferenceDoesNotRun) {

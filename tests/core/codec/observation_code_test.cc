@@ -17,7 +17,7 @@ using ::testing::ThrowsMessage;
 
 constexpr int kWidth = 3;
 
-// A chain of nodes: each reads the one before it. Features: what it is, its place, its share of the cost.
+// A chain of nodes: each reads the one before it. Features: what it is, its place, its fraction of the cost.
 Observation chain(const std::vector<int32_t>& ops, float total = 8) {
   Observation o;
   const auto nodes = static_cast<int32_t>(ops.size());
@@ -270,32 +270,32 @@ TEST(ObservationCode, TheStartOfAnEpisodeMayChangeByASign) {
   }
 }
 
-TEST(ObservationCode, ToldChangesSpareTheComparisonAndMustFit) {
+TEST(ObservationCode, ReportedChangesSpareTheComparisonAndMustFit) {
   auto ops = many_ops(40);
   const auto before = chain(ops);
   ops.insert(ops.begin() + 20, 30);
   const auto now = chain(ops, 9);
-  Changes told{.from = {}, .kept = std::vector<uint8_t>(41, 1), .varying = 0b110};  // place and share
-  for (int32_t i = 0; i < 41; ++i) told.from.push_back(i < 20 ? i : i - 1);
-  told.from[20] = -1;
-  told.kept[20] = told.kept[21] = 0;  // new; reads the new one
-  const auto by_told = [&](const Changes* changes) {
+  Changes reported{.from = {}, .kept = std::vector<uint8_t>(41, 1), .varying = 0b110};  // place and fraction
+  for (int32_t i = 0; i < 41; ++i) reported.from.push_back(i < 20 ? i : i - 1);
+  reported.from[20] = -1;
+  reported.kept[20] = reported.kept[21] = 0;  // new; reads the new one
+  const auto by_reported = [&](const Changes* changes) {
     ObservationEncoder encoder;
     ByteWriter start, out;
     encoder.put(nullptr, before, start);
     encoder.put(&before, now, out, changes);
     return out.take();
   };
-  expect_same(decoded(&before, by_told(&told)), now);
-  EXPECT_LE(by_told(&told).size(), by_told(nullptr).size());
-  told.varying = 0b010;  // then the share counts as kept, which it is not: what is reported is believed
-  EXPECT_FALSE(same_bits(decoded(&before, by_told(&told)).node_feat, now.node_feat));
+  expect_same(decoded(&before, by_reported(&reported)), now);
+  EXPECT_LE(by_reported(&reported).size(), by_reported(nullptr).size());
+  reported.varying = 0b010;  // then the fraction counts as kept, which it is not: what is reported is believed
+  EXPECT_FALSE(same_bits(decoded(&before, by_reported(&reported)).node_feat, now.node_feat));
   for (const int32_t wrong : {40, 5}) {  // no such row; twice the same
-    told.from[7] = wrong;
-    EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("row 7 cannot come from row")));
+    reported.from[7] = wrong;
+    EXPECT_THAT([&] { by_reported(&reported); }, ThrowsMessage<Error>(HasSubstr("row 7 cannot come from row")));
   }
-  told.from.pop_back();
-  EXPECT_THAT([&] { by_told(&told); }, ThrowsMessage<Error>(HasSubstr("changes of 40 rows")));
+  reported.from.pop_back();
+  EXPECT_THAT([&] { by_reported(&reported); }, ThrowsMessage<Error>(HasSubstr("changes of 40 rows")));
 }
 
 TEST(ObservationCode, EveryThirtySecondIsCodedAgainstTheFirst) {

@@ -104,7 +104,7 @@ TEST(RingGroup, OtherSizeOfTheNeighbourIsAnError) {
   EXPECT_THROW(group->all_reduce_sum(data.data(), 2), Error);
 }
 
-TEST(RingGroup, SaysWhatItIs) {
+TEST(RingGroup, StatesWhatItIs) {
   const auto comm = self_comm();
   Mailbox mailbox(*comm);
   const auto group = ring_group(mailbox, {0}, {.transport = comm->name()});

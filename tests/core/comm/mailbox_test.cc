@@ -119,7 +119,7 @@ TEST(Mailbox, ARankThatFetchesNothingIsSentAWindow) {
   EXPECT_FALSE(pair.b.take());
 }
 
-TEST(Mailbox, ARankThatIsRememberedIsToldWhatArrivedMeanwhile) {
+TEST(Mailbox, ARankThatIsRememberedGetsWhatArrivedMeanwhile) {
   Pair pair;
   pair.a.forget(1);
   for (int i = 0; i < 100; ++i) pair.b.send(0, Tag::heartbeat, "");

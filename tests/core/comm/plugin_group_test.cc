@@ -195,7 +195,7 @@ TEST_F(PluginGroupTest, OneDoesNotComeToASum) {
   EXPECT_EQ(state.abandoned, 1);
 }
 
-TEST_F(PluginGroupTest, OneSaysThatItEnds) {
+TEST_F(PluginGroupTest, OneReportsThatItEnds) {
   for (const bool joined : {false, true}) {
     SetUp();
     const auto thrown = run(2, 60, [joined](int rank, Mailbox& mailbox, const auto& join) {

@@ -33,11 +33,11 @@ TEST(Kept, CountsWithoutTimes) {
   EXPECT_EQ(to_text(KeptOperators{}), "none");
 }
 
-TEST(Kept, SharesByTypeAndName) {
+TEST(Kept, FractionsByTypeAndName) {
   const std::vector<OperatorTime> times{
       {"a", "TopK", 10}, {"b", "TopK", 20}, {"c", "Resize", 40}, {"d", "Resize", 5}, {"e", "Conv", 25}};
   const auto kept = kept_operators(model(), times);
-  EXPECT_DOUBLE_EQ(kept.share(), 0.35);
+  EXPECT_DOUBLE_EQ(kept.fraction(), 0.35);
   EXPECT_EQ(to_text(kept), "35.0 % of its time: 2 TopK 30.0 %, 1 Resize 5.0 %");
 }
 

@@ -79,7 +79,7 @@ TEST(ProfileFit, FindsTheConstantsThatMadeTheTimes) {
   EXPECT_NEAR(found.options.elementwise, 0.2, 0.005);
 }
 
-TEST(ProfileFit, WhatTheTimesDoNotTellIsKeptAndNamed) {
+TEST(ProfileFit, WhatTheTimesDoNotShowIsKeptAndNamed) {
   const auto found = fit_profile(timed_by(other_machine()), AnalyticOptions());
   EXPECT_THAT(found.kept, Contains("arithmetic.conv_1x1"));
   EXPECT_THAT(found.kept, Contains("half.group_channels"));

@@ -41,20 +41,20 @@ TEST(Profile, WrittenAndReadBackExactly) {
   EXPECT_EQ(parse_profile(to_text(options, "two\nlines"), "x"), options);
 }
 
-TEST(Profile, NameTellsWhatIsNotTheCpu) {
+TEST(Profile, NameShowsWhatIsNotTheCpu) {
   EXPECT_EQ(AnalyticCost(AnalyticOptions(), "gpu").name(), "analytic:gpu");
   EXPECT_EQ(AnalyticCost(AnalyticOptions(), "cpu").name(), "analytic");
 }
 
-// Bytes: 8 n; share of the bandwidth 8 n / (8 n + 200,000), at least 0.05. 300 GB/s are 300,000 bytes a microsecond.
-TEST(Profile, GpuMovesBytesAsItSays) {
+// Bytes: 8 n; fraction of the bandwidth 8 n / (8 n + 200,000), at least 0.05. 300 GB/s are 300,000 bytes a microsecond.
+TEST(Profile, GpuMovesBytesAsItStates) {
   const auto gpu = parse_profile(shipped("gpu.cost"), "gpu.cost");
   EXPECT_NEAR(us(transpose_of(100'000), gpu), 5 + 8e6 / 300e3 / (8e6 / 8.2e6), 1e-9);
   EXPECT_NEAR(us(transpose_of(10), gpu), 5 + 800 / 300e3 / 0.05, 1e-9);
 }
 
 // [100,100] x [100,100]: 2e6 operations at 8 TFLOP/s x 0.65 x 100/104 x 100/132 x 100/108, 10,000 outputs.
-TEST(Profile, GpuComputesAsItSays) {
+TEST(Profile, GpuComputesAsItStates) {
   Editor e("g");
   const Graph g = finished(e, e.op(Op::matmul, {e.add_input("x", f32({100, 100})), weight(e, {100, 100})}));
   const double efficiency = 0.65 * (100 / 104.0) * (100 / 132.0) * (100 / 108.0);

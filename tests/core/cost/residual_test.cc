@@ -33,7 +33,7 @@ TEST(Residual, FindsPlantedWeights) {
   EXPECT_EQ(weights("never seen"), 0.0);
 }
 
-TEST(Residual, PredictsByTheWeightsThatItTells) {
+TEST(Residual, PredictsByTheWeightsThatItReports) {
   const Residual residual(planted(40));
   const auto weights = residual.mean();
   const double expected = 0.3 * weights("a") + 0.1 * weights("b");
@@ -62,7 +62,7 @@ TEST(Residual, OwnFeaturesHoldForWhatTheyNameAlone) {
   EXPECT_EQ(residual.predict({{"#0c", 0.2}}).mean, 0);
 }
 
-TEST(Residual, DrawsSpreadAsItsUncertaintySays) {
+TEST(Residual, DrawsSpreadAsItsUncertaintyStates) {
   const Residual residual(planted(5, 0.02));
   const Features x = {{"a", 0.2}, {"d", 0.1}};
   double sum = 0, squares = 0;

@@ -126,7 +126,7 @@ TEST_F(TableTest, DamagedFilesAreErrorsByLine) {
   EXPECT_EQ(error_of(kHeader), "no error");
 }
 
-TEST_F(TableTest, OtherOriginIsAnErrorThatTellsBoth) {
+TEST_F(TableTest, OtherOriginIsAnErrorThatNamesBoth) {
   EXPECT_EQ(error_of(kHeader, {"measured:cuda", "some gpu", 2}),
             ": the costs were measured with model 'measured:cpu', device 'some cpu', 1 thread; this run needs model "
             "'measured:cuda', device 'some gpu', 2 threads");

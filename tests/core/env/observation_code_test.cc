@@ -20,7 +20,8 @@ namespace {
 
 // Episodes of random rewrites, as an actor without weights plays them, now and then ended by NO-OP. `look` sees each
 // step's result and the observation before it; null where an episode starts.
-using Look = std::function<void(const mdp::Observation* before, const mdp::Observation& now, const mdp::Changes& told)>;
+using Look =
+    std::function<void(const mdp::Observation* before, const mdp::Observation& now, const mdp::Changes& reported)>;
 
 std::vector<mdp::Trajectory> play(
     const std::string& graph, int episodes, int steps, uint64_t seed,
@@ -115,7 +116,7 @@ TEST(ObservationCode, EveryGraphOfTheZooSurvives) {
 }
 
 // What the environment shows is what a comparison finds: nothing that it calls kept has changed.
-void expect_true(const mdp::Observation& before, const mdp::Observation& now, const mdp::Changes& told) {
+void expect_true(const mdp::Observation& before, const mdp::Observation& now, const mdp::Changes& reported) {
   constexpr size_t kWidth = kNodeFeatures, kEdgeWidth = kEdgeFeatures;
   const auto edges_of = [](const mdp::Observation& o, size_t node) {
     std::vector<size_t> edges;
@@ -124,38 +125,38 @@ void expect_true(const mdp::Observation& before, const mdp::Observation& now, co
     }
     return edges;
   };
-  ASSERT_EQ(told.from.size(), now.node_op.size());
-  ASSERT_EQ(told.kept.size(), now.node_op.size());
+  ASSERT_EQ(reported.from.size(), now.node_op.size());
+  ASSERT_EQ(reported.kept.size(), now.node_op.size());
   for (size_t i = 0; i < now.node_op.size(); ++i) {
-    if (!told.kept[i]) continue;
-    ASSERT_GE(told.from[i], 0);
-    const auto b = static_cast<size_t>(told.from[i]);
+    if (!reported.kept[i]) continue;
+    ASSERT_GE(reported.from[i], 0);
+    const auto b = static_cast<size_t>(reported.from[i]);
     EXPECT_EQ(now.node_op[i], before.node_op[b]);
     for (size_t c = 0; c < kWidth; ++c) {
-      if (told.varying >> c & 1) continue;
+      if (reported.varying >> c & 1) continue;
       EXPECT_EQ(now.node_feat[i * kWidth + c], before.node_feat[b * kWidth + c]) << node_feature_names()[c];
     }
     const auto edges = edges_of(now, i), old = edges_of(before, b);
     ASSERT_EQ(edges.size(), old.size());
     for (size_t k = 0; k < edges.size(); ++k) {
-      EXPECT_EQ(told.from[static_cast<size_t>(now.edge_src[edges[k]])], before.edge_src[old[k]]);
+      EXPECT_EQ(reported.from[static_cast<size_t>(now.edge_src[edges[k]])], before.edge_src[old[k]]);
       for (size_t c = 0; c < kEdgeWidth; ++c)
         EXPECT_EQ(now.edge_feat[edges[k] * kEdgeWidth + c], before.edge_feat[old[k] * kEdgeWidth + c]);
     }
   }
 }
 
-TEST(ObservationCode, WhatTheEnvironmentTellsIsTrueAndCodesTheSame) {
+TEST(ObservationCode, WhatTheEnvironmentReportsIsTrueAndCodesTheSame) {
   for (const auto& graph : {"resnet50", "bert", "inception_v3", "squeezenet1_1", "toy_residual", "toy_attention"}) {
-    mdp::ObservationEncoder by_told, by_comparison;
+    mdp::ObservationEncoder by_reported, by_comparison;
     std::optional<mdp::Observation> first, decoded;  // as a reader has them
-    size_t number = 0, told_bytes = 0, compared_bytes = 0, kept = 0, rows = 0;
+    size_t number = 0, reported_bytes = 0, compared_bytes = 0, kept = 0, rows = 0;
     play(
         graph, 3, 50, 17,
-        [&](const auto* before, const auto& now, const auto& told) {
-          if (before != nullptr) expect_true(*before, now, told);
+        [&](const auto* before, const auto& now, const auto& reported) {
+          if (before != nullptr) expect_true(*before, now, reported);
           ByteWriter out, compared;
-          by_told.put(before, now, out, &told);
+          by_reported.put(before, now, out, &reported);
           by_comparison.put(before, now, compared);
           number = before == nullptr ? 0 : number + 1;
           ByteReader in(out.bytes());
@@ -164,15 +165,15 @@ TEST(ObservationCode, WhatTheEnvironmentTellsIsTrueAndCodesTheSame) {
           if (before == nullptr) first = decoded;
           EXPECT_TRUE(in.done());
           EXPECT_EQ(all_bits(*decoded), all_bits(now)) << graph << " observation " << number;
-          told_bytes += out.bytes().size();
+          reported_bytes += out.bytes().size();
           compared_bytes += compared.bytes().size();
-          rows += told.kept.size();
-          for (const uint8_t one : told.kept) kept += one;
+          rows += reported.kept.size();
+          for (const uint8_t one : reported.kept) kept += one;
         },
         true);
-    EXPECT_LT(static_cast<double>(told_bytes), 1.1 * static_cast<double>(compared_bytes)) << graph;
+    EXPECT_LT(static_cast<double>(reported_bytes), 1.1 * static_cast<double>(compared_bytes)) << graph;
     EXPECT_GT(static_cast<double>(kept), 0.5 * static_cast<double>(rows)) << graph;
-    std::printf("%s: %zu bytes by what is reported, %zu by comparison, %.1f %% of rows kept\n", graph, told_bytes,
+    std::printf("%s: %zu bytes by what is reported, %zu by comparison, %.1f %% of rows kept\n", graph, reported_bytes,
                 compared_bytes, 100 * static_cast<double>(kept) / static_cast<double>(rows));
   }
 }

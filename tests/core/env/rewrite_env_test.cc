@@ -340,10 +340,10 @@ TEST(RewriteEnv, ForkGoesOnByItself) {
   env->step({1, 0});
   auto copy = env->fork();
   EXPECT_EQ(copy->trace(), env->trace());
-  const auto told = env->step({1, 0});
+  const auto reported = env->step({1, 0});
   EXPECT_EQ(copy->trace().size(), 1u);  // not what was done to the other
   const auto again = copy->step({1, 0});
-  EXPECT_EQ(again.observation, told.observation);
+  EXPECT_EQ(again.observation, reported.observation);
   EXPECT_EQ(copy->graph().hash(), env->graph().hash());
   EXPECT_EQ(copy->reset(0), env->reset(0));
 }

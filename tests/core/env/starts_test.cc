@@ -24,8 +24,8 @@ std::vector<mdp::Action> legal_actions(const mdp::Observation& seen) {  // NO-OP
 
 class StartsTest : public ::testing::Test {
  protected:
-  std::shared_ptr<const Starts> make(double share) {
-    return std::make_shared<Starts>(graph_, rules_, *model_, 200, share, 2000);
+  std::shared_ptr<const Starts> make(double fraction) {
+    return std::make_shared<Starts>(graph_, rules_, *model_, 200, fraction, 2000);
   }
   const graph::Graph graph_ = zoo::make("squeezenet1_1");
   const std::shared_ptr<const rules::RuleSet> rules_ = rules::shipped_rules();
@@ -50,7 +50,7 @@ TEST_F(StartsTest, AShareOfTheKeysBeginsOnTheWayOfASearch) {
 }
 
 // reset() stands where the start states, the trace shows the way there, and R5 counts from there.
-TEST_F(StartsTest, AnEpisodeBeginsWhereItsKeySays) {
+TEST_F(StartsTest, AnEpisodeBeginsWhereItsKeyStates) {
   const auto starts = make(1);
   EnvOptions options;
   options.reward = Reward::best;
@@ -173,19 +173,19 @@ TEST_F(StartsTest, ASearchThatIsNamedAgainDrawsAnew) {
 }
 
 // With measured costs the learner alone searches, and actors hear of it.
-TEST_F(StartsTest, WaysAreToldInPlaceOfSearches) {
+TEST_F(StartsTest, WaysAreReceivedInPlaceOfSearches) {
   Starts searched(graph_, rules_, *model_, 200, 1, 2000);
   ASSERT_GE(searched.ways(), 2u);
   searched.archive_ways();
   EnvOptions options;
   options.frontier = 1;
-  const auto told = told_starts(options, graph_, rules_, *model_);
-  EXPECT_EQ(told->ways(), 0u);
-  EXPECT_FALSE(told->of(0));
-  told->decode_archives(searched.encode_archives());
-  EXPECT_EQ(told->islands(), searched.islands());
+  const auto received = received_starts(options, graph_, rules_, *model_);
+  EXPECT_EQ(received->ways(), 0u);
+  EXPECT_FALSE(received->of(0));
+  received->decode_archives(searched.encode_archives());
+  EXPECT_EQ(received->islands(), searched.islands());
   for (uint64_t key = 0; key < 20; ++key) {
-    const auto start = told->of(key);
+    const auto start = received->of(key);
     ASSERT_TRUE(start);
     EXPECT_GT(start->length, 0u);
     EXPECT_LT((*start->cost_us)[start->length - 1], cost::graph_cost(*model_, graph_).runtime_us);

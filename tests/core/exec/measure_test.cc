@@ -16,7 +16,7 @@ using ops::TensorType;
 
 const MeasureOptions kQuick{{.warmup = 1, .repeats = 3, .min_sample_us = 50, .threads = 1}, 1000};
 
-TEST(Measure, BatchesShortOperatorsAndTellsTheSpread) {
+TEST(Measure, BatchesShortOperatorsAndReportsTheSpread) {
   const auto relu = measure_op(Op::relu, {}, {TensorType(DType::f32, {8})}, {}, kQuick);
   EXPECT_GT(relu.median_us, 0.0);
   EXPECT_GE(relu.spread_us, 0.0);
@@ -46,7 +46,7 @@ TEST(Measure, ThreadsAreSetBackAfterwards) {
   EXPECT_EQ(at::get_num_threads(), before);
 }
 
-TEST(Measure, WarmingUpTellsHowManyRunsASampleTakes) {
+TEST(Measure, WarmingUpShowsHowManyRunsASampleTakes) {
   std::vector<double> times_us = {900, 120, 100, 400};
   int runs = 0;
   const auto sample_us = [&](int batch) {

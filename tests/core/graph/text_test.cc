@@ -116,7 +116,7 @@ TEST(Text, OpaqueNodesComeBackByteForByte) {
   EXPECT_EQ(node.info->outputs, types);
 }
 
-TEST(Text, ErrorsTellTheLine) {
+TEST(Text, ErrorsNameTheLine) {
   EXPECT_EQ(error_of(""), "line 1: the text has no 'graph' line");
   EXPECT_EQ(error_of("%0 = relu()"), "line 1: expected 'graph' before '%0 = relu()'");
   EXPECT_EQ(error_of("graph \"g"), "line 1: a string is not closed");

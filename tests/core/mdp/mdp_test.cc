@@ -89,7 +89,7 @@ TEST(Check, NamesTheFieldOfAnIndexOutOfRange) {
   expect_rejected([](auto& o) { o.loc_node[0] = 2; }, "loc_node[0]");
 }
 
-TEST(Check, LocationsHaveTheFeaturesAndNodesThatTheySay) {
+TEST(Check, LocationsHaveTheFeaturesAndNodesThatTheyState) {
   auto spec = small_spec();
   spec.location_features = 2;
   auto good = small_observation();

@@ -4,10 +4,10 @@ Arguments name what goes wrong: crash=TEXT, hang=TEXT, fail=TEXT (with models wh
 (says which model it is busy with), garbage=N (the N-th answer is none), old, rude, missing, few, nan. slow=TEXT: such models
 take three times as long; log=FILE: a line for each request, "measure 48"; outputs: answers them, every model two outputs;
 differs=TEXT: such models answer others; pause=S: so many seconds pass in each comparison; assumes=NAME: that input gets 16000
-in the first one, and the log shows later what requests say it is; late: a request with a limit has used it up when it arrives; paces=1,3: times a reference, and takes so many times as long in the
+in the first one, and the log shows later what requests say it is; late: a request with a limit has used it up when it arrives; clocks=1,3: times a reference, and takes so many times as long in the
 first request, the second, ...; short: it shows one time of the reference too few; stuck=KIND: requests of that kind ("compare")
  are not answered; starts=FILE: counts processes in that file; once: only the first two of them greet; moody=TEXT: such models
- take three times as long in every second one.
+ take three times as long in every second one; layout=NAME: a member of each result, 0.25.
 """
 import json
 import struct
@@ -22,10 +22,10 @@ if "starts" in options:
         file.write("x")
         file.seek(0)
         starts = len(file.read())
-paces = [float(p) for p in options.get("paces", "1").split(",")]
+clocks = [float(p) for p in options.get("clocks", "1").split(",")]
 
 
-def say(**message):
+def send(**message):
     global answers
     answers += 1
     if options.get("garbage") == str(answers):
@@ -58,13 +58,13 @@ def one(request, index, path):
 def outputs(request, index, path):
     if holds(path, "fail"):
         return {"error": "unsupported operator"}
-    told = []
+    reported = []
     for name, shape, values in (("y", [1, 2], [1.5, 8.0 if holds(path, "differs") else 5.0 if "rounds" in options and request["plain"] else 4.0]), ("z", [], [float(request["seed"])])):
         file = f"{request['folder']}/{index}-{name}"
         with open(file, "wb") as out:
             out.write(struct.pack(f"<{len(values)}d", *values))
-        told.append({"name": name, "dtype": "float32", "shape": shape, "file": file})
-    return {"outputs": told}
+        reported.append({"name": name, "dtype": "float32", "shape": shape, "file": file})
+    return {"outputs": reported}
 
 
 for line in sys.stdin:
@@ -78,16 +78,16 @@ for line in sys.stdin:
         time.sleep(60)
     if request["do"] == "hello":
         if "missing" in options:
-            say(id=request["id"], error="ImportError: no runtime; install the PyPI package fake")
+            send(id=request["id"], error="ImportError: no runtime; install the PyPI package fake")
         elif "rude" in options or "once" in options and starts > 2:
-            say(id=request["id"], hello="you")
+            send(id=request["id"], hello="you")
         elif "deaf" in options:
             sys.exit(4)
         else:
-            say(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"], outputs="outputs" in options, reference="paces" in options)
+            send(id=request["id"], runtime="fake", version="1.0", device="paper", threads=request["threads"], outputs="outputs" in options, reference="clocks" in options)
         continue
     if request["do"] == "outputs":
-        say(id=request["id"], results=[outputs(request, i, path) for i, path in enumerate(request["models"])])
+        send(id=request["id"], results=[outputs(request, i, path) for i, path in enumerate(request["models"])])
         continue
     results = [one(request, i, path) for i, path in enumerate(request["models"])]
     if request["do"] == "compare":
@@ -96,11 +96,14 @@ for line in sys.stdin:
             for result in results:
                 result["assumed"] = {options["assumes"]: [16000.0]}
     if "reference" in request:
-        pace = paces.pop(0) if len(paces) > 1 else paces[0]
+        clock = clocks.pop(0) if len(clocks) > 1 else clocks[0]
         for result in results:
             if "samples_us" in result:
-                result["samples_us"] = [us * pace for us in result["samples_us"]]
-                result["reference_us"] = [100 * pace] * (len(result["samples_us"]) - ("short" in options))
+                result["samples_us"] = [us * clock for us in result["samples_us"]]
+                result["reference_us"] = [100 * clock] * (len(result["samples_us"]) - ("short" in options))
+    if "layout" in options:  # the name of a member, and the old one of measurers up to 0.2.0
+        for result in results:
+            result[options["layout"]] = 0.25
     if "nan" in options:
         results[0] = {"samples_us": [-1.0]}
-    say(id=request["id"], results=results)
+    send(id=request["id"], results=results)

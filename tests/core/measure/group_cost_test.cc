@@ -296,17 +296,17 @@ TEST(GroupCost, ThroughAMeasurerThatCrashes) {
 }
 
 // Whatever the pace of the machine in the call that timed a group.
-TEST(GroupCost, TablesHoldTimesAtOnePace) {
-  const auto priced = [](const std::shared_ptr<cost::TableCost>& table, const char* paces, const Graph& graph) {
-    auto measurer = std::make_shared<Measurer>(fake({paces}), quick());
+TEST(GroupCost, TablesHoldTimesAtOneClock) {
+  const auto priced = [](const std::shared_ptr<cost::TableCost>& table, const char* clocks, const Graph& graph) {
+    auto measurer = std::make_shared<Measurer>(fake({clocks}), quick());
     GroupCost cost(table, measure_groups(measurer, table));
     return cost::graph_cost(cost, graph).runtime_us;
   };
   const cost::TableOrigin origin{"measured:fake-1.0", "paper", 1};
   const Graph first = zoo::make("squeezenet1_1"), second = zoo::make("resnet18");
   const auto alone = std::make_shared<cost::TableCost>(origin), both = std::make_shared<cost::TableCost>(origin);
-  priced(both, "paces=1", first);
-  EXPECT_NEAR(priced(both, "paces=4", second), priced(alone, "paces=1", second), 1);
+  priced(both, "clocks=1", first);
+  EXPECT_NEAR(priced(both, "clocks=4", second), priced(alone, "clocks=1", second), 1);
   EXPECT_NE(both->find(kReferenceSignature), nullptr);
   EXPECT_EQ(both->priced(), both->size() - 1);  // the reference is no group's price
 }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "core/base/deadline.h"
 #include "core/base/error.h"
 #include "core/base/temporary_folder.h"
@@ -48,8 +50,8 @@ TEST(Measurer, TakesOffTheTimeOfAnEmptyRun) {
   EXPECT_EQ(times[0].spread_us, 2);  // 0 1 2 3 4
 }
 
-TEST(Measurer, TellsTimesAtOnePaceOfTheMachine) {
-  Measurer measurer(fake({"paces=1,3,0.5"}), quick());
+TEST(Measurer, ReportsTimesAtOneClockOfTheMachine) {
+  Measurer measurer(fake({"clocks=1,3,0.5"}), quick());
   const std::vector<fs::path> models = {file_of(measurer, "a", 5000), file_of(measurer, "b", 7000)};
   EXPECT_EQ(measurer.calibration().reference_us(), 0);
   const auto first = measurer.measure(models);
@@ -62,10 +64,18 @@ TEST(Measurer, TellsTimesAtOnePaceOfTheMachine) {
   EXPECT_NEAR(measurer.measure(models)[1].median_us, 2 * first[1].median_us, 1e-6);
 }
 
+TEST(Measurer, ReadsTheFractionOfLayoutsUnderBothNames) {
+  for (const auto& [given, read] : std::map<std::string, double>{
+           {"layout=layout_fraction", 0.25}, {"layout=layout_share", 0.25}, {"layout=other", 0}}) {  // old name
+    Measurer measurer(fake({given}), quick());
+    EXPECT_EQ(measurer.measure({file_of(measurer, "a", 5000)})[0].layout_fraction, read) << given;
+  }
+}
+
 TEST(Measurer, TimesOfTheReferenceMustFit) {
   auto options = quick();
   options.max_restarts = 0;
-  Measurer measurer(fake({"paces=1", "short"}), options);
+  Measurer measurer(fake({"clocks=1", "short"}), options);
   const std::vector<fs::path> models = {file_of(measurer, "a", 5000)};
   EXPECT_THAT(measurer.measure(models)[0].error, HasSubstr("4 times of the reference next to 5 samples"));
 }
@@ -154,7 +164,7 @@ TEST(Measurer, CompareLosesTheCrashingCandidateOnly) {
   EXPECT_NEAR(result.ratio[2], 2, 0.01);
 }
 
-TEST(Measurer, ProtocolErrorsAreTold) {
+TEST(Measurer, ProtocolErrorsAreReported) {
   Measurer few(fake({"few"}), quick());
   const std::vector<fs::path> models = {file_of(few, "a", 900), file_of(few, "b", 900)};
   EXPECT_THAT(few.compare(models, {.repeats = 5}).error, HasSubstr("different numbers of samples"));
@@ -183,7 +193,7 @@ TEST(Measurer, StartErrorsNameTheRemedy) {
   EXPECT_THAT(start_error({"cat"}), HasSubstr("greets without"));
 }
 
-TEST(Measurer, StopsWhenTold) {
+TEST(Measurer, StopsWhenAsked) {
   auto options = quick();
   options.silence_s = 30;
   bool stop = false;

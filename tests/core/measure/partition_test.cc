@@ -161,7 +161,7 @@ constexpr const char* kBlock = R"(graph "g"
 output "y" = %6
 )";
 
-TEST(Group, SignatureSaysWhatATimeDependsOn) {
+TEST(Group, SignatureStatesWhatATimeDependsOn) {
   const Graph graph = graph::from_text(kBlock);
   const auto group = members(graph, head(graph, graph.outputs()[0].value.node));
   const std::string text = group_signature(graph, group);

@@ -53,7 +53,7 @@ TEST(GroupFeatures, AreThoseOfTheGroupTakenOutOfItsGraph) {
   EXPECT_GT(groups, 1000);
 }
 
-TEST(GroupFeatures, TellASpeltActivationFromItsGroupAndItsBroadcasts) {
+TEST(GroupFeatures, DistinguishASpeltActivationFromItsGroupAndItsBroadcasts) {
   cost::AnalyticCost formula;
   graph::Editor editor("swish");
   const auto x = editor.add_input("x", {ops::DType::f32, {1, 8, 4, 4}});

@@ -68,7 +68,7 @@ def check(name, folder):
     results = answer["results"]
     assert measurer.signs == 4 + 3, measurer.signs
     for i in (0, 1, 3):
-        assert len(results[i]["samples_us"]) == 3 and 0 <= results[i]["layout_share"] <= 1, results[i]
+        assert len(results[i]["samples_us"]) == 3 and 0 <= results[i]["layout_fraction"] <= 1, results[i]
     assert min(results[1]["samples_us"]) > 3 * min(results[0]["samples_us"]), results  # 75 million operations against 2048
     assert "error" in results[2] and "samples_us" not in results[2], results[2]
 
@@ -146,9 +146,9 @@ def answers_alike(name, folder):
         for plain in (False, True):
             answer = measurer.ask(id=2, do="outputs", models=models, folder=folder, seed=1, shapes={"x": [3, 8]}, plain=plain)["results"]
             assert all("outputs" in result for result in answer[:2]), answer
-            told = [result["outputs"][0] for result in answer[:2]]
-            assert [(one["name"], one["shape"]) for one in told] == [("y", [1, 4]), ("y", [3, 8])], (runtime, told)
-            answers.append([numpy.fromfile(one["file"], "<f8") for one in told])
+            reported = [result["outputs"][0] for result in answer[:2]]
+            assert [(one["name"], one["shape"]) for one in reported] == [("y", [1, 4]), ("y", [3, 8])], (runtime, reported)
+            answers.append([numpy.fromfile(one["file"], "<f8") for one in reported])
             assert "error" in answer[2] and (runtime == "onnxruntime" or answer[2]["error"].count("\n") == 0 and "the model: " in answer[2]["error"]), answer[2]
         measurer.child.stdin.close()
         measurer.child.wait(timeout=300)
@@ -201,10 +201,10 @@ def other_types(folder):
     answer = measurer.ask(id=2, do="compare", models=[path, path], shapes=shapes, warmup=1, repeats=2, min_sample_us=0, seed=1)
     assert answer["results"][0].get("assumed") == {"word": ["cat", "dog"], "number": ["0", "1", "2", "3"], "unread": ["0", "1", "2", "3"], "counts": ["hen"]}, answer
     answer = measurer.ask(id=3, do="outputs", models=[path, path], shapes=shapes, seed=1, folder=folder, values={"word": ["dog"]})
-    told = answer["results"][0]["outputs"]
-    assert [(o["name"], o["dtype"], o["shape"]) for o in told] == [
-        ("same", "string", [4]), ("both (length)", "int64", [1]), ("both[0]", "float32", [4]), ("both[1]", "float32", [4]), ("v", "float32", [1, 1]), ("ex", "float32", [4, 3]), ("q", "bool", [])], told
-    assert numpy.array_equal(numpy.fromfile(told[2]["file"], "<f8"), [3, 3, 3, 3]), "the word that was asked for"
+    reported = answer["results"][0]["outputs"]
+    assert [(o["name"], o["dtype"], o["shape"]) for o in reported] == [
+        ("same", "string", [4]), ("both (length)", "int64", [1]), ("both[0]", "float32", [4]), ("both[1]", "float32", [4]), ("v", "float32", [1, 1]), ("ex", "float32", [4, 3]), ("q", "bool", [])], reported
+    assert numpy.array_equal(numpy.fromfile(reported[2]["file"], "<f8"), [3, 3, 3, 3]), "the word that was asked for"
     measurer.child.stdin.close()
     measurer.child.wait(timeout=300)
 

@@ -286,8 +286,8 @@ TEST(ActorCritic, SeesAllMatchedNodes) {
   const auto alike = scores();
   o.loc_rest_end = {1, 2};
   o.loc_rest = {1, 2};
-  const auto told_apart = scores();
-  EXPECT_GT(((alike[0] - alike[1]) - (told_apart[0] - told_apart[1])).abs().item<float>(), 0.01);
+  const auto distinguished = scores();
+  EXPECT_GT(((alike[0] - alike[1]) - (distinguished[0] - distinguished[1])).abs().item<float>(), 0.01);
 }
 
 TEST(AgentOptions, ContradictionsNameThePair) {

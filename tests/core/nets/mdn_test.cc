@@ -53,7 +53,7 @@ TEST(Mdn, SigmaHasAFloor) {
 }
 
 struct Drawn {
-  double mean = 0, deviation = 0, share_below_zero = 0;
+  double mean = 0, deviation = 0, fraction_below_zero = 0;
 };
 Drawn draw(const Mixture& m, double temperature, bool scale_noise, int64_t count = 40000) {
   Rng rng({7});
@@ -73,13 +73,13 @@ TEST(Mdn, DrawsReproduceAKnownMixture) {
   EXPECT_NEAR(drawn.mean, 0.25 * -1 + 0.75 * 2, 0.03);
   // variance = sum w (s^2 + m^2) - mean^2 = .25 (1.25) + .75 (4.0625) - 1.5625
   EXPECT_NEAR(drawn.deviation, std::sqrt(0.3125 + 3.046875 - 1.5625), 0.03);
-  EXPECT_NEAR(drawn.share_below_zero, 0.25 * 0.97725, 0.01);
+  EXPECT_NEAR(drawn.fraction_below_zero, 0.25 * 0.97725, 0.01);
 }
 
 // Weights go with w^(1/temperature): 0.25 : 0.75 becomes 1 : 9 at 1/2, and 1 : sqrt 3 at 2.
 TEST(Mdn, TemperatureDividesTheLogits) {
-  EXPECT_NEAR(draw(two(0.25), 0.5, false).share_below_zero, 0.1 * 0.97725, 0.01);
-  EXPECT_NEAR(draw(two(0.25), 2.0, false).share_below_zero, 0.36603 * 0.97725, 0.01);
+  EXPECT_NEAR(draw(two(0.25), 0.5, false).fraction_below_zero, 0.1 * 0.97725, 0.01);
+  EXPECT_NEAR(draw(two(0.25), 2.0, false).fraction_below_zero, 0.36603 * 0.97725, 0.01);
 }
 
 TEST(Mdn, TemperatureScalesTheNoiseOnDemand) {

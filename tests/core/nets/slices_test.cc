@@ -16,7 +16,7 @@ constexpr Part kParts[] = {
     &GraphBatch::counts,    &GraphBatch::latent,     &GraphBatch::loc_latent, &GraphBatch::loc_node,
     &GraphBatch::loc_graph, &GraphBatch::loc_rule,   &GraphBatch::loc_index,  &GraphBatch::loc_pair,
     &GraphBatch::loc_first, &GraphBatch::pair_graph, &GraphBatch::pair_rule,  &GraphBatch::pair_first,
-    &GraphBatch::loc_feat,  &GraphBatch::rest_node,  &GraphBatch::rest_loc,   &GraphBatch::rest_share};
+    &GraphBatch::loc_feat,  &GraphBatch::rest_node,  &GraphBatch::rest_loc,   &GraphBatch::rest_fraction};
 
 // That graphs 6, 0 and 3 taken from all are what collate makes of them.
 void expect_slices(const std::vector<mdp::Observation>& seen, const mdp::ObservationSpec& spec) {

@@ -85,7 +85,7 @@ TEST(Bodies, DefaultsOfInputsStay) {
   EXPECT_EQ(where(model), "a ||b |");
 }
 
-TEST(Bodies, ImportTellsAndExportKeepsIt) {
+TEST(Bodies, ImportReportsAndExportKeepsIt) {
   const auto model = import_text(two_bodies(kTwo, "p = Add(h, a)", "q = Mul(h, b)"));
   EXPECT_EQ(model.report.moved, 2);
   EXPECT_EQ(model.report.changes_summary(), "2 moved into the bodies that read them (initialiser 2)");

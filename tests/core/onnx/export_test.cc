@@ -264,7 +264,7 @@ TEST(Opsets, InfiniteBoundsAreWritten) {
   EXPECT_EQ(attributes.graph().node(0).attribute(1).f(), kInf);
 }
 
-TEST(Opsets, WhatAnOpsetCannotSayIsAnError) {
+TEST(Opsets, WhatAnOpsetCannotExpressIsAnError) {
   const auto graph = graph_of({2, 3}, [](graph::Editor& editor, Value x) {
     return editor.op(Op::min, {x, editor.add_weight("w", numbers({3}, {1, 2, 3}))});
   });

@@ -234,7 +234,7 @@ std::string changes_of(const Model& model) {
   return text;
 }
 
-TEST(Changes, EqualOperatorsAndWeightsAreMergedAndTold) {
+TEST(Changes, EqualOperatorsAndWeightsAreMergedAndReported) {
   const auto model = import_text(
       "g (float[2] x) => (float[2] y) <float[2] u = {1, 2}, float[2] v = {1, 2}> { [first] a = Mul(x, u) "
       "[second] b = Mul(x, v) y = Add(a, b) }");
@@ -242,7 +242,7 @@ TEST(Changes, EqualOperatorsAndWeightsAreMergedAndTold) {
   EXPECT_EQ(op_types(export_proto(model)), "Mul Add");
 }
 
-TEST(Changes, WhatNoOutputNeedsIsRemovedAndTold) {
+TEST(Changes, WhatNoOutputNeedsIsRemovedAndReported) {
   const auto model = import_text(
       "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Relu(x) [deep] a = Exp(x) [kept] b = Selu(a) [last] "
       "c = Add(b, x) }");
@@ -252,7 +252,7 @@ TEST(Changes, WhatNoOutputNeedsIsRemovedAndTold) {
   EXPECT_EQ(op_types(export_proto(model)), "Relu");
 }
 
-TEST(Changes, WhatIsWorkedOutOrDoesNothingIsTold) {
+TEST(Changes, WhatIsComputedOrDoesNothingIsReported) {
   const auto model = import_text(
       "g (float[2,3] x) => (float[6] y) { [n] s = Size(x) k = Constant<value = int64[1] {0}>() [v] u = "
       "Unsqueeze(s, k) [i] z = Identity(x) y = Reshape(z, u) }");

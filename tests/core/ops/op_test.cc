@@ -62,7 +62,7 @@ TEST(Op, AnIntServesAsAFloatButNotTheOtherWayRound) {
   EXPECT_EQ(reason, "softmax: attribute 'axis' must be an int, not 1.0");
 }
 
-TEST(Op, AttributeErrorsSayWhy) {
+TEST(Op, AttributeErrorsStateWhy) {
   std::string reason;
   EXPECT_FALSE(complete_attrs(Op::conv2d, {{Attr::perm, Ints{0}}}, &reason));
   EXPECT_EQ(reason, "conv2d has no attribute 'perm'; it has: act dilations group pads strides");
@@ -77,7 +77,7 @@ TEST(Op, SliceStepsDefaultToOnesOfTheRightLength) {
   EXPECT_EQ(attrs->ints(Attr::steps), (Ints{1, 1}));
 }
 
-TEST(Op, InferSaysWhy) {
+TEST(Op, InferStatesWhy) {
   std::string reason;
   EXPECT_FALSE(infer(Op::relu, types("f32[1] f32[1]"), {}, &reason));
   EXPECT_EQ(reason, "relu takes 1 to 1 inputs, not 2");

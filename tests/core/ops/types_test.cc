@@ -50,7 +50,7 @@ TEST(Types, StaticMeansRankedAndKnown) {
   EXPECT_FALSE(TensorType::unranked(DType::f32).is_static());
 }
 
-TEST(Types, HashTellsDTypeShapeAndRankednessApart) {
+TEST(Types, HashDistinguishesDTypeShapeAndRankedness) {
   const TensorType type(DType::f32, {2, 3});
   EXPECT_EQ(type.hash(), TensorType(DType::f32, {2, 3}).hash());
   EXPECT_NE(type.hash(), TensorType(DType::f16, {2, 3}).hash());

@@ -37,7 +37,7 @@ std::vector<Candidate> candidates() {
           candidate("dear", sums(100), 1100)};
 }
 
-TEST(NextBest, OfAllTheFastestThatNothingIsSaidAgainst) {
+TEST(NextBest, OfAllTheFastestThatNoCheckRefuses) {
   auto some = candidates();
   EXPECT_EQ(next_best(some, kAnyEffort), 1u);
   some[1].error = "given up";

@@ -59,7 +59,7 @@ TEST(Acquisition, StopsWhenNoBoundPromisesAGain) {
   EXPECT_EQ(planted.acquisition.by_time().front(), planted.best());
 }
 
-TEST(Acquisition, ForetellsBetterThanSumsAfterForty) {
+TEST(Acquisition, PredictsBetterThanSumsAfterForty) {
   Planted planted;
   for (size_t k = 0; k < 40; ++k) planted.acquisition.timed(k, planted.ratios[k]);
   EXPECT_LT(planted.acquisition.residual_error(), 0.5 * planted.acquisition.sum_error());

@@ -161,7 +161,7 @@ class SlowSoftmax : public FakeRuntime {
   }
 };
 
-TEST(Candidates, ARespelledModelRunsAgainstTheOriginalWhateverPricesSay) {
+TEST(Candidates, ARespelledModelRunsAgainstTheOriginalWhateverPricesPredict) {
   OptimiseOptions options;
   options.method = "sweep";
   LoadedModel model;

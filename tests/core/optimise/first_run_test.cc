@@ -34,7 +34,7 @@ TEST(NoRoom, IntegersStayWhatTheyAre) {
   EXPECT_NE(no_room(*graph, 7'999'999), "");
 }
 
-TEST(TooMuchFolding, IsToldWithItsSize) {
+TEST(TooMuchFolding, IsReportedWithItsSize) {
   const auto product = [](int64_t n) {
     graph::Editor editor("g");
     const ops::TensorType square(ops::DType::f32, {n, n});

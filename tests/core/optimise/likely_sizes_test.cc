@@ -29,7 +29,7 @@ TEST(LikelySizes, ChannelsMayStandInFrontOrAtTheEnd) {
   EXPECT_TRUE(has(sets, {{"n", 2}, {"a", 224}, {"b", 224}, {"c", 3}}));
 }
 
-TEST(LikelySizes, WhatIsGivenStaysAndWeightsTellExtents) {
+TEST(LikelySizes, WhatIsGivenStaysAndWeightsShowExtents) {
   const Places places{{"n", "x", 0, 3}, {"t", "x", 1, 3}, {"f", "x", 2, 3}};
   const int64_t fitting[] = {83};
   const auto sets = likely_sizes(places, {{"n", 9}}, fitting);

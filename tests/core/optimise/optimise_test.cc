@@ -47,7 +47,7 @@ Result optimised(double ratio, const std::filesystem::path& out, bool interrupte
   return optimise(options, parts, Log(), line, [=] { return interrupted; });
 }
 
-TEST(Optimise, WritesAModelThatIsFasterAndTellsWhatItDid) {
+TEST(Optimise, WritesAModelThatIsFasterAndReportsWhatItDid) {
   const TemporaryFolder folder("rlgo-test");
   const auto out = folder.path() / "out.onnx";
   const Result result = optimised(0.8, out);

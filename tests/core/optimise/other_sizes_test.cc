@@ -17,7 +17,7 @@ SizeLatency timed(const std::string& sizes, double ratio, bool slower) {
   return out;
 }
 
-TEST(AtSizes, TellsWhatIsFasterAndWhatIsSlower) {
+TEST(AtSizes, ReportsWhatIsFasterAndWhatIsSlower) {
   EXPECT_EQ(at_sizes_text({}), "");
   EXPECT_EQ(at_sizes_text({timed("N=1", 0.76, false), timed("N=7", 1.1, true)}),
             "at N=1 0.76 (0.71 to 0.81) of the latency, at N=7 slower: 1.10 (1.05 to 1.15)");

@@ -8,7 +8,7 @@
 namespace rlgo::optimise {
 namespace {
 
-TEST(TimePlan, SharesOfAQuietMachine) {
+TEST(TimePlan, FractionsOfAQuietMachine) {
   const TimePlan plan = make_plan(100, 0, 5, 2);
   EXPECT_DOUBLE_EQ(plan.choose_s, 85);
   EXPECT_DOUBLE_EQ(plan.search_s, 60);
@@ -46,7 +46,7 @@ TEST(TimePlan, AShortSearchIsMadeWhereAllTimeIsOver) {
   EXPECT_DOUBLE_EQ(make_plan(1, 10, 20, 8).search_s, 10.2);
 }
 
-TEST(TimingEstimate, TheLatestComparisonTellsWhatTheNextWillTake) {
+TEST(TimingEstimate, TheLatestComparisonShowsWhatTheNextWillTake) {
   TimingEstimate timing;
   EXPECT_EQ(timing.compare_s(3, 7), 0);
   EXPECT_EQ(timing.rounds(1, 3, 7, 31), 31);
@@ -135,7 +135,7 @@ TEST(Bound, AThirdMoreAndAFewRunsOfTheModel) {
   EXPECT_DOUBLE_EQ(bound.checks_s(20, 2), 20);
 }
 
-TEST(Plan, SaysWhenChecksAloneTakeLonger) {
+TEST(Plan, ReportsWhenChecksAloneTakeLonger) {
   EXPECT_EQ(overrun_text(8, 1, 7, 12), "");
   const std::string text = overrun_text(8, 3, 8.5, 13.2);
   EXPECT_NE(text.find("take 12 s here or more"), std::string::npos) << text;

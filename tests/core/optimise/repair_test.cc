@@ -72,7 +72,7 @@ TEST(Repair, LeavesOutWhatIsRefused) {
   EXPECT_EQ(minimal_refused(replay, has_minus, 20, [] { return false; }), (std::vector<size_t>{1}));
 }
 
-TEST(Repair, EndsWhereItIsToldTo) {
+TEST(Repair, EndsWhereItIsAskedTo) {
   const rules::Script replay(chains(), rules(), kTrace);
   int asked = 0;
   const auto refused = [&](const rules::Replayed&) { return ++asked < 0; };

@@ -30,8 +30,8 @@ double round_of(const Rounds& rounds, Rng& rng) {
 }
 
 // Shares of campaigns of `most` processes that end in "faster", when looked at after every one from `first` on.
-double faster_share(const Draw& draw, int campaigns, int first = SequentialRatio::kLeast, const Rounds& rounds = {},
-                    int most = 12) {
+double faster_fraction(const Draw& draw, int campaigns, int first = SequentialRatio::kLeast, const Rounds& rounds = {},
+                       int most = 12) {
   int faster = 0;
   for (int c = 0; c < campaigns; ++c) {
     Rng rng({static_cast<uint64_t>(c), 17});
@@ -69,11 +69,11 @@ double two_layouts(Rng& rng) { return 0.2 * (static_cast<double>(rng.below(2)) -
 TEST(SequentialRatio, FalsePositivesOfTwoModelsThatAreOne) {
   constexpr int kCampaigns = 3000;
   for (const double spread : {0.003, 0.01, 0.05, 0.15, 0.3})
-    EXPECT_LE(faster_share(around(1, spread), kCampaigns), 0.0125) << spread;
-  EXPECT_LE(faster_share(heavy, kCampaigns), 0.01);
-  EXPECT_LE(faster_share(two_of_them, kCampaigns), 0.01);
-  EXPECT_LE(faster_share(measured_once, kCampaigns), 0.002);
-  EXPECT_LE(faster_share(two_layouts, kCampaigns, SequentialRatio::kUsual), 0.01);
+    EXPECT_LE(faster_fraction(around(1, spread), kCampaigns), 0.0125) << spread;
+  EXPECT_LE(faster_fraction(heavy, kCampaigns), 0.01);
+  EXPECT_LE(faster_fraction(two_of_them, kCampaigns), 0.01);
+  EXPECT_LE(faster_fraction(measured_once, kCampaigns), 0.002);
+  EXPECT_LE(faster_fraction(two_layouts, kCampaigns, SequentialRatio::kUsual), 0.01);
 }
 
 // Slow models have few rounds in a process, which differ much next to other work.
@@ -82,16 +82,16 @@ TEST(SequentialRatio, FalsePositivesWhereRoundsDiffer) {
   for (const int count : {2, 4, 8}) {
     for (const double spread : {0.0, 0.01, 0.05, 0.15}) {
       for (const bool heavy : {false, true})
-        EXPECT_LE(faster_share(around(1, spread), kCampaigns, SequentialRatio::kLeast, {0.1, count, heavy}), 0.0125)
+        EXPECT_LE(faster_fraction(around(1, spread), kCampaigns, SequentialRatio::kLeast, {0.1, count, heavy}), 0.0125)
             << count << " " << spread << " " << heavy;
     }
   }
 }
 
 TEST(SequentialRatio, PowerWhereRoundsDiffer) {
-  EXPECT_GE(faster_share(around(0.87, 0.01), 500, SequentialRatio::kLeast, {0.05, 2}, 5), 0.75);
-  EXPECT_GE(faster_share(around(0.87, 0.01), 500, SequentialRatio::kLeast, {0.1, 4}, 8), 0.7);
-  EXPECT_GE(faster_share(around(0.97, 0.003), 500, SequentialRatio::kLeast, {0.02, 8}, 8), 0.85);
+  EXPECT_GE(faster_fraction(around(0.87, 0.01), 500, SequentialRatio::kLeast, {0.05, 2}, 5), 0.75);
+  EXPECT_GE(faster_fraction(around(0.87, 0.01), 500, SequentialRatio::kLeast, {0.1, 4}, 8), 0.7);
+  EXPECT_GE(faster_fraction(around(0.97, 0.003), 500, SequentialRatio::kLeast, {0.02, 8}, 8), 0.85);
 }
 
 // What rounds differ by widens the mean, not the next process; the same differences without that explanation do both.
@@ -108,10 +108,10 @@ TEST(SequentialRatio, NoiseOfRoundsIsNotThatOfTheNextProcess) {
 }
 
 TEST(SequentialRatio, Power) {
-  EXPECT_GE(faster_share(around(0.80, 0.05), 500), 0.98);
-  EXPECT_GE(faster_share(around(0.95, 0.01), 500), 0.98);
-  EXPECT_GE(faster_share(around(0.98, 0.003), 500), 0.85);
-  EXPECT_LE(faster_share(around(0.97, 0.15), 3000), 0.02);
+  EXPECT_GE(faster_fraction(around(0.80, 0.05), 500), 0.98);
+  EXPECT_GE(faster_fraction(around(0.95, 0.01), 500), 0.98);
+  EXPECT_GE(faster_fraction(around(0.98, 0.003), 500), 0.85);
+  EXPECT_LE(faster_fraction(around(0.97, 0.15), 3000), 0.02);
 }
 
 TEST(SequentialRatio, IntervalIsThatOfAFurtherProcess) {
@@ -136,7 +136,7 @@ TEST(SequentialRatio, AProcessIsTheMedianOfItsRounds) {
   EXPECT_NEAR(test.ratio(), 0.71, 1e-12);
 }
 
-TEST(SequentialRatio, SaysWhenFurtherProcessesCanShowNothing) {
+TEST(SequentialRatio, ReportsWhenFurtherProcessesCanShowNothing) {
   SequentialRatio equal, faster;
   EXPECT_TRUE(equal.may_be_shown(3));
   for (const double ratio : {1.004, 0.997, 1.001}) equal.add(std::vector<double>{ratio});

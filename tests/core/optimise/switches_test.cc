@@ -21,7 +21,7 @@ TEST(Switches, TheUsualOneUnlessAnotherIsClearlyFaster) {
   EXPECT_EQ(switches_summary(s), "the runtime's usual switches (level all, 1 thread) are the best of 3 here");
 }
 
-TEST(Switches, AResultThatIsSlowerWithOtherThreadsIsTold) {
+TEST(Switches, AResultThatIsSlowerWithOtherThreadsIsReported) {
   Settings s = {{"all", 1, true, {100, 80}, ""}, {"basic", 4, false, {60, 90}, ""}, {"all", 4, false, {50, 55}, ""}};
   EXPECT_EQ(slower_threads_text(s),
             "but slower with 4 threads: 1.10 of the original's time; --threads 4 chooses for them");
@@ -31,7 +31,7 @@ TEST(Switches, AResultThatIsSlowerWithOtherThreadsIsTold) {
   EXPECT_EQ(slower_threads_text(s), "") << "the result was not measured";
 }
 
-TEST(Switches, NothingMeasuredNothingSaid) {
+TEST(Switches, NothingMeasuredNothingReported) {
   EXPECT_EQ(slower_threads_text({}), "");
   EXPECT_EQ(best_switch({}), nullptr);
   EXPECT_EQ(switches_summary({}), "");

@@ -199,7 +199,7 @@ TEST(Verifier, SmallerSizesAreMultiplesWhereTheModelNeedsThat) {
   EXPECT_EQ(slow.at(0).finding, Finding::same);
 }
 
-TEST(Verifier, WithoutTimeTheLeastIsSkippedAndSaid) {
+TEST(Verifier, WithoutTimeTheLeastIsSkippedAndReported) {
   const auto none = checks_of_open_file(Deadline([] { return 0.0; }), 0.01);
   ASSERT_EQ(none.size(), 4u);  // double precision, the file, the runtime, other sizes
   for (const Check& check : none) EXPECT_EQ(check.finding, Finding::skipped) << check.by;

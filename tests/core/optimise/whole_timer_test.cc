@@ -104,7 +104,7 @@ TEST(WholeTimer, NoiseBelowTheDifferenceAsksForNoMoreRounds) {
   }
 }
 
-TEST(WholeTimer, AFailureIsToldAndTriedOnceMore) {
+TEST(WholeTimer, AFailureIsReportedAndTriedOnceMore) {
   const Fixture f;
   f.runtime->error = "no such operator";
   const auto timer = f.timer();

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Places, FilesThatWouldBeOverwrittenAreTold) {
+TEST(Places, FilesThatWouldBeOverwrittenAreNamed) {
   const TemporaryFolder folder("rlgo-test");
   const std::string model = (folder.path() / "m.onnx").string(), rules = (folder.path() / "a.rules").string(),
                     fresh = (folder.path() / "new.json").string();

@@ -80,7 +80,7 @@ output "y" = %3
       << "different terms are different nodes";
 }
 
-TEST(Matcher, NumbersAreWhatTheRuleSays) {
+TEST(Matcher, NumbersAreWhatTheRuleStates) {
   const auto count = [](const std::string& body, const std::string& dtype, const std::string& number) {
     return matches(body, graph_of("%0 = input \"x\" : " + dtype + "[2]\n%1 = fill() to=" + dtype + " shape=[] value=" +
                                   number + " : " + dtype + "[]\n%2 = pow(%0, %1)\noutput \"y\" = %2\n"))

@@ -58,7 +58,7 @@ TEST(RuleParser, HashSeesMeaningOnly) {
   EXPECT_NE(RuleSet::parse("rule r\n ?y = (relu (relu ?x)) when rank(?x) == 2 => ?y = (relu ?x)", "f")->hash(), hash);
 }
 
-TEST(RuleParser, ErrorsTellFileLineAndReason) {
+TEST(RuleParser, ErrorsNameFileLineAndReason) {
   EXPECT_THAT(error_of("rule r\n ?y = (relu ?x)\n ?y"), HasSubstr("f.rules:3: expected '=', found 'end of file'"));
   EXPECT_THAT(error_of("\n\nrul r"), HasSubstr("f.rules:3: expected 'rule', found 'rul r'"));
   EXPECT_THAT(error_of("rule r\n tagz x\n ?y = (relu ?x) => ?y = ?x"),

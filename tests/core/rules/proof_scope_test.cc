@@ -58,7 +58,7 @@ TEST(ProofScope, WhatMovesElementsIsForAllTypes) {
 }
 
 // Proofs were made for images first: a rule reports so where it holds for windows of one and of three axes, too.
-TEST(ProofScope, WindowsHaveTwoAxesUnlessTheProofSaysMore) {
+TEST(ProofScope, WindowsHaveTwoAxesUnlessTheProofStatesMore) {
   const std::string body = "?y = (relu (conv2d ?x ?w ..?A)) => ?y = (clip (conv2d ?x ?w ..?A) min=0)";
   const std::string image = "proof proved for floats, ranks to 6: clip-relu\n" + body,
                     any = "proof proved for floats, ranks to 6, windows of 1 to 3 axes: clip-relu\n" + body;
@@ -75,7 +75,7 @@ TEST(ProofScope, WindowsHaveTwoAxesUnlessTheProofSaysMore) {
 }
 
 // Nor is a window of another number of axes made.
-TEST(ProofScope, NewWindowsHaveTwoAxesUnlessTheProofSaysMore) {
+TEST(ProofScope, NewWindowsHaveTwoAxesUnlessTheProofStatesMore) {
   Editor editor("g");
   const Graph graph = of(editor, editor.op(Op::reduce_mean, {input(editor, DType::f32, {2, 3, 5})},
                                            {{Attr::axes, Ints{2}}, {Attr::keepdims, int64_t{1}}}));
@@ -112,7 +112,7 @@ Graph relu_of_concat(int count) {
   return of(editor, editor.op(Op::relu, {Value{*editor.try_add(Op::concat, all, {{Attr::axis, int64_t{0}}}), 0}}));
 }
 
-TEST(ProofScope, ListsAreAsLongAsTheProofLineSays) {
+TEST(ProofScope, ListsAreAsLongAsTheProofLineStates) {
   const std::string body = "?y = (relu (concat ?xs... axis=?k)) => ?y = (concat (relu ?xs)... axis=?k)";
   EXPECT_EQ(matches("proof proved for floats, ranks to 4, lists to 3: relu-concat\n" + body, relu_of_concat(3)), 1u);
   EXPECT_EQ(matches("proof proved for floats, ranks to 4, lists to 3: relu-concat\n" + body, relu_of_concat(4)), 0u);

@@ -44,7 +44,7 @@ graph::Graph two_relus() {
   return *editor.finish();
 }
 
-TEST(Replay, TellsTheGraphAfterEachRewrite) {
+TEST(Replay, ReportsTheGraphAfterEachRewrite) {
   std::vector<uint64_t> hashes;
   const Trace trace{{0, 1}, {1, 0}};
   const auto note = [&](const graph::Graph& graph, size_t) { hashes.push_back(graph.hash()); };

@@ -325,7 +325,7 @@ TEST_F(SearchTest, PortfolioOfNothingEnds) {
   EXPECT_EQ(result.counters.candidates, 0);
 }
 
-TEST_F(SearchTest, MinimisingEndsWhenItIsTold) {
+TEST_F(SearchTest, MinimisingEndsWhenItIsAsked) {
   Options options{.budget = 2000, .seed = 3, .minimal = true};
   EXPECT_EQ(run_on("random", chain(6), options).note, "");
   options.stop_minimising = [] { return true; };

@@ -49,7 +49,7 @@ class Trials {
     }
   }
   int tried() const { return tried_; }
-  double share_told_apart() const {  // equal graphs with different name hashes make it more than 1
+  double hashes_per_graph() const {  // equal graphs with different name hashes make it more than 1
     return static_cast<double>(exact_of_.size()) / static_cast<double>(exact_.size());
   }
 
@@ -123,7 +123,7 @@ TEST_P(TrialTest, ForeseesWhatIsBuilt) {
   Trials trials(zoo::make(GetParam(), options));
   trials.walk(GetParam().starts_with("toy") ? 40 : 5, 7);
   EXPECT_GT(trials.tried(), 50);
-  EXPECT_LT(trials.share_told_apart(), 2.0);  // far below on zoo models; most on toy_mlp, which has few graphs
+  EXPECT_LT(trials.hashes_per_graph(), 2.0);  // far below on zoo models; most on toy_mlp, which has few graphs
 }
 
 INSTANTIATE_TEST_SUITE_P(Zoo, TrialTest, testing::ValuesIn(zoo::names()), [](const auto& test) { return test.param; });

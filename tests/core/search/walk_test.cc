@@ -81,7 +81,7 @@ class Checked {
     walk_.graph().validate();
     EXPECT_EQ(replay(start_.graph, shipped(), to_trace(walk_.trail().get())).hash(), walk_.graph().hash());
   }
-  double tried_share() const { return static_cast<double>(walk_.tried()) / static_cast<double>(checked_); }
+  double tried_fraction() const { return static_cast<double>(walk_.tried()) / static_cast<double>(checked_); }
 
  private:
   void check() {
@@ -113,7 +113,7 @@ TEST_P(WalkTest, KeepsWhatTryingAllFinds) {
   Checked checked(small(GetParam()), cost);
   checked.walk(150, 3);
   if (GetParam() == "resnet50") {
-    EXPECT_LT(checked.tried_share(), 0.25);
+    EXPECT_LT(checked.tried_fraction(), 0.25);
   }
 }
 

@@ -79,7 +79,7 @@ TEST(FoldedSize, AWeightThatDisappearsPaysForOneCopy) {
 }
 
 // Rewrites may make a few times their weights, whatever else reads these.
-TEST(FoldedSize, RewritesMayTakeTheirShare) {
+TEST(FoldedSize, RewritesMayTakeTheirPart) {
   EXPECT_TRUE(left_for_size(copied(4), {}, 0).empty());
   EXPECT_EQ(left_for_size(bloated(), {}, 0).size(), 2u);  // 1,024 times the weight
 }

@@ -203,7 +203,7 @@ TEST(Zoo, WeightsDifferByNameAndHaveTheStatedScale) {
   }
 }
 
-TEST(Zoo, UnknownNameTellsTheNearest) {
+TEST(Zoo, UnknownNameShowsTheNearest) {
   EXPECT_EQ(error_of("resnet5"),
             "no graph named 'resnet5' (did you mean 'resnet50'?); the zoo has resnet18, resnet50, inception_v3, "
             "squeezenet1_1, bert, nasrnn, nasnet_a, resnext50, vgg19, vit_b16, gpt2, toy_conv, toy_mlp, toy_attention, "

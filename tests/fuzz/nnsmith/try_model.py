@@ -54,12 +54,12 @@ def optimise_in(seconds, source, target, folder, sizes):
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=LIMIT_S, cwd=folder)
     except subprocess.TimeoutExpired:
         return "hang", f"not ended after {LIMIT_S} s"
-    said = " ".join((done.stdout + done.stderr).split())
+    printed = " ".join((done.stdout + done.stderr).split())
     if done.returncode < 0:
-        return "crash", f"signal {-done.returncode}: {said}"
+        return "crash", f"signal {-done.returncode}: {printed}"
     if done.returncode not in (0, 3):
-        return ("refused" if "wrong" in said else "status"), f"status {done.returncode}: {said}"
-    return ("", said) if target.exists() else ("unwritten", said)
+        return ("refused" if "wrong" in printed else "status"), f"status {done.returncode}: {printed}"
+    return ("", printed) if target.exists() else ("unwritten", printed)
 
 
 def compared(source, target, tried):

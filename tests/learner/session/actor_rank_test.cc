@@ -29,7 +29,7 @@ TEST(WaitForStart, BeginsBehindSignsOfLife) {
   EXPECT_EQ(start->payload, "prices");
 }
 
-TEST(WaitForStart, StopsWhereRank0SaysSo) {
+TEST(WaitForStart, StopsWhereRank0AsksForIt) {
   const auto comms = comm::local_comms(2);
   comm::Mailbox rank0(*comms[0]), box(*comms[1]);
   rank0.send(1, Tag::stop, "failed");

@@ -106,15 +106,15 @@ TEST(CostServer, WithoutATableItRefuses) {
   EXPECT_THROW(for (const auto id : graph.order()) copy->op_us(graph, id), Error);
 }
 
-TEST(CostServer, TellsWhatRank0TimesWholeGraphsUnder) {
+TEST(CostServer, ReportsWhatRank0TimesWholeGraphsUnder) {
   const auto comms = comm::local_comms(2);
   comm::Mailbox box(*comms[0]), actor(*comms[1]);
   CostServer(nullptr, box, {1}, nullptr, "fake 1.0, paper, 1 thread").publish();
   const auto message = next_costs(actor);
   EXPECT_EQ(timed_under(message), "fake 1.0, paper, 1 thread");
-  cost::TableCost told(kOrigin);
-  receive_costs(message, told);
-  EXPECT_EQ(told.size(), 0u);
+  cost::TableCost received(kOrigin);
+  receive_costs(message, received);
+  EXPECT_EQ(received.size(), 0u);
 }
 
 TEST(CostServer, PublishesAllAtFirstAndThenWhatIsNew) {
@@ -122,17 +122,17 @@ TEST(CostServer, PublishesAllAtFirstAndThenWhatIsNew) {
   table->insert("old", {1, 0, 1});
   Server server(table, 3);
   comm::Mailbox first(server.actor(1)), second(server.actor(2));
-  cost::TableCost told(kOrigin);
-  receive_costs(next_costs(second), told);
-  ASSERT_NE(told.find("old"), nullptr);
-  EXPECT_EQ(told.size(), 1u);
+  cost::TableCost received(kOrigin);
+  receive_costs(next_costs(second), received);
+  ASSERT_NE(received.find("old"), nullptr);
+  EXPECT_EQ(received.size(), 1u);
 
   const auto copy = remote_table(kOrigin, std::make_shared<CostClient>(first, AskOptions{.timeout_s = 30}));
   const graph::Graph graph = zoo::make("toy_mlp");
   for (const auto id : graph.order()) copy->op_us(graph, id);
   server.publish();
-  while (told.size() < 1 + copy->size()) receive_costs(next_costs(second), told);
-  for (const auto& row : copy->entries()) EXPECT_EQ(told.find(row.signature)->us, row.measured.us);
+  while (received.size() < 1 + copy->size()) receive_costs(next_costs(second), received);
+  for (const auto& row : copy->entries()) EXPECT_EQ(received.find(row.signature)->us, row.measured.us);
 }
 
 // The first question is answered after its timeout, next to the second one: neither answer serves the other question.

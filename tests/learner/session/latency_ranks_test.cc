@@ -82,10 +82,10 @@ TEST(LatencyRanks, SearchAndTime) {
   EXPECT_EQ(timed.ratio, static_cast<double>(graph.size()));
   EXPECT_EQ(timed.error, 0.5);
   EXPECT_EQ(job.ranks.time(job.graph.hash(), {}, 0.25).error, 0.25);
-  job.ranks.tell({{{{"groups", 1.0}}, -0.5}, {{{"groups", 2.0}, {"#00ff", 1.0}}, -1.0}}, found[0]);
+  job.ranks.send_examples({{{{"groups", 1.0}}, -0.5}, {{{"groups", 2.0}, {"#00ff", 1.0}}, -1.0}}, found[0]);
 }
 
-TEST(LatencyRanks, AFailureIsToldAsOne) {
+TEST(LatencyRanks, AFailureIsReportedAsOne) {
   Job job([](const graph::Graph&, double) -> cost::WholeTiming { return {0, 1, 0, "measurer ended"}; });
   EXPECT_EQ(job.ranks.time(job.graph.hash(), {}, 1).failure, "measurer ended");
   EXPECT_TRUE(job.ranks.any_timer());

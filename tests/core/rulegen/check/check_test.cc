@@ -74,7 +74,7 @@ TEST(CheckRule, TransformerVocabulary) {
             CheckVerdict::different);
 }
 
-TEST(CheckRule, SaysWhereNothingCanBeSaid) {
+TEST(CheckRule, ReportsWhereNothingIsKnown) {
   const auto result = check_text("rule a\n ?y = (relu ?x)\n when rank(?x) == 9\n => ?y = ?x\n");
   EXPECT_EQ(result.verdict, CheckVerdict::unknown);
   EXPECT_EQ(result.why, "no instance on which the conditions hold in 20000 attempts");

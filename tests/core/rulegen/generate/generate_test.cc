@@ -175,7 +175,7 @@ TEST(RuleWriter, DemandsAreGivenUpOneByOne) {
             "  => ?r1 = (relu (transpose ?x perm=?p0))\n");
 }
 
-TEST(RuleWriter, WhatTheLanguageCannotSayIsNothing) {
+TEST(RuleWriter, WhatTheLanguageCannotExpressIsNothing) {
   const Family family = make_family("2d:concat,split");
   const Candidate pair{{{}, {0, 1}}, {{{0, {0, 1}}, {2, {6}}}, {7, 8}}};
   const auto symbols = symbolic_pair(family, pair);

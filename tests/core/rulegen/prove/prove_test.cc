@@ -254,7 +254,7 @@ TEST(Axioms, FamilyAndKind) {
   EXPECT_TRUE(set->axioms()[2].plain);
 }
 
-TEST(Axioms, ConstantsAreComparedWhereTheTagSaysSo) {
+TEST(Axioms, ConstantsAreComparedWhereTheTagStatesIt) {
   const auto file = AxiomSet::load("configs/rules/axioms.rules");
   const auto at = std::ranges::find(file->axioms(), "reshape-fill", &Axiom::name);
   ASSERT_NE(at, file->axioms().end());

@@ -29,7 +29,7 @@ const std::string kAxiom =
     "rule associate\n tags two-way\n ?y = (matmul (matmul ?x ?u) ?v)\n => ?y = (matmul ?x (matmul ?u ?v))\n";
 const std::string kOther = "rule other\n ?y = (relu (relu ?x))\n => ?y = (relu ?x)\n";
 
-TEST(ReadTaso, SaysWhatTheMatcherAsks) {
+TEST(ReadTaso, StatesWhatTheMatcherAsks) {
   const auto rule = one("concat4d_ax1(conv3x3_s1same_relu(i7, i10), i8)  =>  concat4d_ax1(i7, i8)");
   EXPECT_EQ(rule.name, "taso-007");
   EXPECT_EQ(rule.text,
@@ -48,19 +48,19 @@ TEST(ReadTaso, SplitsGoWhereTheConcatJoined) {
   EXPECT_NE(rule.text.find("?n1 = ?m2.1"), std::string::npos) << rule.text;
 }
 
-TEST(ReadTaso, PartsDirectionsAndWhatCannotBeSaid) {
+TEST(ReadTaso, PartsDirectionsAndWhatIsInexpressible) {
   const auto parts = read_taso("3\t-\trelu(i1) => relu(relu(i1)) ; relu(i2) => relu(relu(i2))\n", "t.txt");
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[1].name, "taso-003-2");
   EXPECT_FALSE(parts[1].reversed);
   const auto identity = one("matmul(i1, constant_imm()) => i1");
   EXPECT_EQ(identity.text, "");
-  EXPECT_EQ(identity.unsayable, "the left side is a tensor alone");
+  EXPECT_EQ(identity.inexpressible, "the left side is a tensor alone");
   EXPECT_TRUE(one("conv3x3_s1same_relu(i7, constant_iconv()) => relu(i7)").reversed);
   EXPECT_TRUE(one("relu(transpose(i1)) => relu(transpose(i1))").trivial);
   EXPECT_FALSE(identity.trivial);
   const auto both = one("matmul(i1, constant_imm()) => relu(matmul(i1, constant_imm()))");
-  EXPECT_EQ(both.unsayable, "both sides read constants that no condition can ask for: constant_imm");
+  EXPECT_EQ(both.inexpressible, "both sides read constants that no condition can ask for: constant_imm");
 }
 
 // Where identities stand on both sides, a pooling kernel is what its number states; extents are asked of a tensor
@@ -180,7 +180,7 @@ TEST(ReadTasoProtobuf, EqualsTheText) {
     for (size_t k = 0; k < got.size(); ++k) {
       EXPECT_EQ(got[k].name, expected[k].name);
       EXPECT_EQ(got[k].text, expected[k].text);
-      EXPECT_EQ(got[k].unsayable, expected[k].unsayable);
+      EXPECT_EQ(got[k].inexpressible, expected[k].inexpressible);
       EXPECT_EQ(got[k].reversed, expected[k].reversed);
       EXPECT_EQ(got[k].source, expected[k].source);
     }
@@ -224,7 +224,7 @@ TEST(ReadTasoProtobuf, DamagedFilesAreRefused) {
             "g.pb: rule 0, source: more than 10000 terms");
 }
 
-TEST(ReadTasoProtobuf, WhatCannotBeSaidIsListed) {
+TEST(ReadTasoProtobuf, WhatIsInexpressibleIsListed) {
   const std::string input = message(2, number(1, -7) + number(2, 0)) + message(2, number(1, -8) + number(2, 0));
   std::string conv = number(1, 3) + input;
   for (const auto& [key, value] : Parameters{{4, 3}, {5, 3}, {6, 2}, {7, 2}, {8, 0}, {9, 0}})
@@ -236,7 +236,7 @@ TEST(ReadTasoProtobuf, WhatCannotBeSaidIsListed) {
                          "g.pb");
   ASSERT_EQ(rules.size(), 2u);
   EXPECT_EQ(rules[0].text, "");
-  EXPECT_EQ(rules[0].unsayable.substr(0, 26), "operator 0: a convolution ");
+  EXPECT_EQ(rules[0].inexpressible.substr(0, 26), "operator 0: a convolution ");
   EXPECT_EQ(rules[1].name, "taso-001");
   EXPECT_NE(rules[1].text, "");
 }
