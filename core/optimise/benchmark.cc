@@ -14,6 +14,7 @@ namespace {
 constexpr int kLoadsOfAProcess = 2;
 // A ratio that is worth more processes than there is time for: a few of them, or a busy machine, hide it.
 constexpr double kPromising = 0.97;
+constexpr double kWorthwhile = 0.35;   // of the time in which a process starts and loads both models, for its rounds
 constexpr double kLeastSeconds = 0.5;  // for the rounds in a process, or as long as its start took: whatever the time
 
 // Whether there are processes enough; `in_time`: there is time for another one.
@@ -52,12 +53,19 @@ bool Benchmark::restart() {
   }
 }
 
+int Benchmark::worthwhile_rounds() const {
+  const double load_s = timing_.compare_s(2, 0), round_s = timing_.compare_s(2, 1) - load_s;
+  if (round_s <= 0) return 1;
+  return static_cast<int>(std::clamp(kWorthwhile * (runtime_.start_s() + load_s) / round_s, 1.0, 1.0 * kRoundsOfALoad));
+}
+
 std::vector<double> Benchmark::rounds_of(std::span<const cost::RunnableModel> both, int rounds, double seconds,
                                          int first, Latency& latency, std::vector<double>& medians_us) {
   const Stopwatch watch;
   std::vector<double> quotients;
   for (int left = rounds; left > 0 && (quotients.empty() || watch.seconds() < seconds);) {
-    const int some = timing_.rounds(seconds, both.size(), 1, std::min(left, kRoundsOfALoad));
+    const int most = std::min(left, kRoundsOfALoad);
+    const int some = timing_.rounds(seconds, both.size(), std::min(most, worthwhile_rounds()), most);
     const Stopwatch load;
     const auto found = runtime_.compare(both, {some, 0, 1, ++comparisons_, false, first});
     first = 1 - first;

@@ -60,6 +60,8 @@ class Benchmark {  // of candidates against the original, in turns
   const TimingEstimate& timing() const { return timing_; }
 
  private:
+  // Rounds that take a part of what starting a process and loading both models take: fewer would waste that.
+  int worthwhile_rounds() const;
   // Rounds of both models in the process as it is, in about `seconds` and at most `rounds`: their quotients, and the
   // original's times. `first`: which of them is loaded first. Sets latency.error where that fails.
   std::vector<double> rounds_of(std::span<const cost::RunnableModel> both, int rounds, double seconds, int first,

@@ -306,8 +306,14 @@ TORCH = {
 }
 
 
+def add_packages():
+    """Makes what RLGO_SETUP_CORPUS=1 launch/scripts/setup.sh installs importable, behind what already is."""
+    sys.path += [folder for name in ("references", "corpus") if (folder := str(CACHE.parent / name)) not in sys.path]
+
+
 def export(name, target):
     """Raises where the packages are missing or the exporter fails."""
+    add_packages()
     import torch
 
     make, opset, exporter, is_open = TORCH[name]
@@ -341,7 +347,7 @@ def make_torch(make_missing, only=None):
 
 
 def make_wide(fetch, only=()):
-    sys.path += [str(CACHE.parent / folder) for folder in ("references", "corpus")]  # RLGO_SETUP_CORPUS=1 launch/scripts/setup.sh
+    add_packages()
     import _manifest
 
     return _manifest.make_wide(fetch, only)
