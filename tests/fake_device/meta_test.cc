@@ -1,11 +1,15 @@
-// Forward and backward of the world model on LibTorch's meta device, which has shapes and no numbers: whatever reads a
+// Policy, world model, losses and updates on LibTorch's meta device, which has shapes and no numbers: whatever reads a
 // number there (item, nonzero, a copy to the host) throws, and on a GPU would make the host wait.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/library.h>
 
+#include "core/nets/actor_critic.h"
 #include "core/nets/world_model.h"
 #include "learner/dream/loss.h"
+#include "learner/ppo/trainer.h"
 #include "tests/fake_device/_fake_device.h"
+#include "tests/support/rollout.h"
 #include "tests/support/toy_env.h"
 
 namespace rlgo::learner {
@@ -54,6 +58,27 @@ TEST(MetaWorld, TheModelReadsNothing) {
     memory = {memory.h.detach(), memory.c.detach()};
   }
   EXPECT_TRUE(memory.h.is_meta());
+}
+
+// A whole pass of an update: joining, forward, losses, backward, clip, Adam. Then come its statistics, which have no
+// numbers here.
+TEST(MetaPolicy, AnUpdateReadsNothingBeforeItsPassIsOver) {
+  for (const auto block : {nets::Block::full, nets::Block::local, nets::Block::gat}) {
+    nets::ActorCritic agent(HillToy().spec(), nets::AgentOptions{.rounds = 2, .width = 16, .block = block}, 1);
+    auto envs = test::copies<HillToy>(4);
+    const auto played = test::play(agent, envs, 60, 1);
+    int64_t transitions = 0;
+    for (const auto& t : played) transitions += static_cast<int64_t>(t.steps.size());
+    test::to_fake_device(*agent, kMeta);
+    PpoTrainer trainer(agent.ptr(), {.epochs = 2, .minibatch = 16, .distinct_rows = false});
+    trainer.set_weights_version(0);
+    Rng shuffle({3});
+    int64_t turns = 0;
+    EXPECT_THAT([&] { trainer.update(played, shuffle, [&] { ++turns; }); },
+                testing::ThrowsMessage<c10::Error>(testing::HasSubstr("Cannot copy out of meta tensor")));
+    EXPECT_EQ(turns, std::ssize(played) + (transitions + 15) / 16) << "each episode, then each minibatch of a pass";
+    EXPECT_FALSE(trainer.optimizer().state().empty());
+  }
 }
 
 // The test above would see it.
