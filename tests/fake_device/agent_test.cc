@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "actors/collector.h"
 #include "actors/latent_env.h"
@@ -46,9 +49,8 @@ class Side {
       test::to_fake_device(*learns->world);
       test::to_fake_device(*learns->agent);
     }
-    DreamAgentInput in{options(kind), {}, PathToy(7).spec(), learns->world->device(), 1, 100, 40, PathToy(7).reset(1)};
-    in.dreamer = learns;
-    agent_.emplace(in);
+    agent_.emplace(DreamAgentInput{
+        options(kind), {}, PathToy(7).spec(), learns->world->device(), 1, 100, 40, PathToy(7).reset(1), {}, learns});
   }
 
   std::map<std::string, double> epoch(int64_t number, double progress) {
