@@ -174,7 +174,7 @@ PpoTrainer::Minibatch PpoTrainer::evaluate(const LossInputs& inputs, Pass& pass,
   const auto log_ratio = e.log_prob() - in.proximal_log_prob();
   if (first) {
     const auto since_acting = e.log_prob().detach() - in.old_log_prob();
-    result.deviation = since_acting.expm1().abs().max();
+    result.deviation = since_acting.expm1().abs().amax();
   }
   const auto target = in.returns() / scale_;
   const auto policy = policy_loss(log_ratio, in.weighted_advantage(), options_.clip);
