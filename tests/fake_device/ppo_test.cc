@@ -212,16 +212,16 @@ TEST_P(Device, BatchesCrossInPiecesOfBoundedSize) {
   test::to_fake_device(*agent);
   const auto played = play(GetParam().block);
   const auto data = flatten(played, *agent, GetParam().distinct, {});
-  Pass whole(data, *agent, {{1, 2}, {3, 4}, {5, 6}}, {}), pieces(data, *agent, {{1, 2}, {3, 4}, {5, 6}}, {}, 1);
   auto other = flatten(played, *agent, GetParam().distinct, {});
   join_whole(other, *agent, 1000);
   EXPECT_FALSE(other.whole);
   FakeDevice::to_device = 0;
+  Pass whole(data, *agent, {{1, 2}, {3, 4}, {5, 6}}, {}), pieces(data, *agent, {{1, 2}, {3, 4}, {5, 6}}, {}, 1);
   for (int i = 0; i < 3; ++i) {
     const auto a = whole.next(), b = pieces.next();
     EXPECT_TRUE(torch::equal(a.batch.loc_node.cpu(), b.batch.loc_node.cpu()));
   }
-  EXPECT_EQ(FakeDevice::to_device, 2 + 3 * 2);
+  EXPECT_EQ(FakeDevice::to_device, 1 + 2 + 1 + 3 * 2) << "each pass its order, then its pieces";
 }
 
 }  // namespace
