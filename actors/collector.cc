@@ -23,6 +23,7 @@ Collector::Collector(mdp::BatchEnv& envs, Policy& policy, CodedSink& sink, Colle
 Collector::Collector(mdp::BatchEnv& envs, Policy& policy, AnySink& losses, Sink* sink, CodedSink* coded,
                      CollectorOptions options)
     : envs_(envs),
+      together_(options.step_together ? dynamic_cast<BeginsTogether*>(&envs) : nullptr),
       policy_(policy),
       losses_(losses),
       sink_(sink),
@@ -34,10 +35,12 @@ Collector::Collector(mdp::BatchEnv& envs, Policy& policy, AnySink& losses, Sink*
       encoders_(static_cast<size_t>(coded == nullptr ? 0 : envs.size())) {}
 
 int Collector::round(const std::function<bool()>& may_start) {
+  if (together_ != nullptr) start_together(may_start);
   std::vector<int> indices;
   for (int i = 0; i < envs_.size(); ++i) {
     auto& slot = slots_[static_cast<size_t>(i)];
-    while (!slot && may_start()) start(i);  // again where the environment does not come up: lose() bounds it
+    // Again where the environment does not come up: lose() bounds it.
+    while (together_ == nullptr && !slot && may_start()) start(i);
     if (slot) indices.push_back(i);
   }
   if (indices.empty()) return 0;
@@ -45,7 +48,7 @@ int Collector::round(const std::function<bool()>& may_start) {
   return static_cast<int>(indices.size());
 }
 
-void Collector::start(int index) {
+void Collector::open(int index) {
   auto& slot = slots_[static_cast<size_t>(index)];
   slot.emplace();
   mdp::Trajectory& trajectory = slot->trajectory;
@@ -57,18 +60,53 @@ void Collector::start(int index) {
   trajectory.dream = options_.dream;
   const auto episode = static_cast<uint64_t>(trajectory.episode);
   slot->rng = Rng({options_.seed, static_cast<uint64_t>(options_.rank), episode, 0xAC7});
+}
+
+// The environment has given the first observation of an episode.
+void Collector::begin(int index, mdp::Observation observation) {
+  mdp::Trajectory& trajectory = slots_[static_cast<size_t>(index)]->trajectory;
+  trajectory.initial_cost_us = trajectory.best_cost_us = envs_.initial_cost_us(index);
+  trajectory.beginning = envs_.beginning(index);
+  if (!trajectory.beginning.cost_us.empty()) trajectory.best_cost_us = trajectory.beginning.cost_us.back();
+  check_seen(observation, trajectory.initial_cost_us);
+  see(index, nullptr, std::move(observation), nullptr);
+}
+
+void Collector::start(int index) {
+  open(index);
+  const auto episode = slots_[static_cast<size_t>(index)]->trajectory.episode;
   const Stopwatch watch;
   try {
-    auto observation = envs_.reset(index, episode_key(options_.seed, options_.rank, trajectory.episode));
-    trajectory.initial_cost_us = trajectory.best_cost_us = envs_.initial_cost_us(index);
-    trajectory.beginning = envs_.beginning(index);
-    if (!trajectory.beginning.cost_us.empty()) trajectory.best_cost_us = trajectory.beginning.cost_us.back();
-    check_seen(observation, trajectory.initial_cost_us);
-    see(index, nullptr, std::move(observation), nullptr);
+    begin(index, envs_.reset(index, episode_key(options_.seed, options_.rank, episode)));
   } catch (const std::exception& error) {
     lose(index, error.what());
   }
   stats_.env_s += watch.seconds();
+}
+
+void Collector::start_together(const std::function<bool()>& may_start) {
+  for (;;) {
+    std::vector<int> fresh;
+    std::vector<uint64_t> keys;
+    for (int i = 0; i < envs_.size(); ++i) {
+      const auto& slot = slots_[static_cast<size_t>(i)];
+      if (slot || !may_start()) continue;
+      open(i);
+      fresh.push_back(i);
+      keys.push_back(episode_key(options_.seed, options_.rank, slot->trajectory.episode));
+    }
+    if (fresh.empty()) return;
+    const Stopwatch watch;
+    size_t begun = 0;
+    try {
+      auto observations = together_->reset_together(fresh, keys);
+      if (observations.size() != fresh.size()) fail("{} observations of {} resets", observations.size(), fresh.size());
+      for (; begun < fresh.size(); ++begun) begin(fresh[begun], std::move(observations[begun]));
+    } catch (const std::exception& error) {
+      for (; begun < fresh.size(); ++begun) lose(fresh[begun], error.what());
+    }
+    stats_.env_s += watch.seconds();
+  }
 }
 
 std::vector<Decision> Collector::decide(const std::vector<int>& indices) {
@@ -109,7 +147,12 @@ void Collector::step(const std::vector<int>& indices, const std::vector<Decision
       return;
     }
     stats_.env_s += watch.seconds();
-    for (size_t i = begin; i < end; ++i) finish_step(indices[i], decisions[i], std::move(results[i - begin]));
+    std::vector<std::pair<int, End>> ended;
+    for (size_t i = begin; i < end; ++i) {
+      const End how = finish_step(indices[i], decisions[i], std::move(results[i - begin]));
+      if (how != End::none) ended.emplace_back(indices[i], how);
+    }
+    finish(ended);
   };
   if (options_.step_together) {
     step_some(0, indices.size());
@@ -118,18 +161,18 @@ void Collector::step(const std::vector<int>& indices, const std::vector<Decision
   }
 }
 
-void Collector::finish_step(int index, const Decision& decision, mdp::StepResult result) {
+Collector::End Collector::finish_step(int index, const Decision& decision, mdp::StepResult result) {
   ++stats_.steps;
   if (!std::isfinite(result.reward)) {
     lose(index, fmt::format("the reward of action ({}, {}) is {}", decision.action.rule, decision.action.location,
                             result.reward));
-    return;
+    return End::none;
   }
   try {
     check_seen(result.observation, result.info.cost_us);
   } catch (const Error& error) {
     lose(index, fmt::format("after action ({}, {}): {}", decision.action.rule, decision.action.location, error.what()));
-    return;
+    return End::none;
   }
   auto& slot = slots_[static_cast<size_t>(index)];
   mdp::Trajectory& trajectory = slot->trajectory;
@@ -143,7 +186,27 @@ void Collector::finish_step(int index, const Decision& decision, mdp::StepResult
   step.value_location = decision.value_location;
   step.info = std::move(result.info);
   see(index, &step.observation, std::move(result.observation), &result.changes);
-  if (result.terminal || result.truncated) finish(index, result.terminal, result.truncated);
+  return result.terminal ? End::terminal : result.truncated ? End::truncated : End::none;
+}
+
+// Where values cost less together, those of all episodes that were cut off are asked for at once.
+void Collector::finish(const std::vector<std::pair<int, End>>& ended) {
+  std::vector<const mdp::Observation*> cut;
+  for (const auto& [index, how] : ended) {
+    if (how == End::truncated) cut.push_back(&slots_[static_cast<size_t>(index)]->observation);
+  }
+  std::vector<float> values;
+  const Stopwatch watch;
+  if (policy_.values_together() && !cut.empty()) {
+    values = policy_.value(cut);
+    RLGO_CHECK_EQ(values.size(), cut.size());
+  } else {
+    for (const auto* one : cut) values.push_back(policy_.value({&one, 1}).at(0));
+  }
+  if (!cut.empty()) stats_.policy_s += watch.seconds();
+  size_t next = 0;
+  for (const auto& [index, how] : ended)
+    finish(index, how == End::terminal, how == End::truncated ? values[next++] : 0);
 }
 
 // Takes the next observation of an episode, and gives the one before to its step: what of it has to be kept.
@@ -159,18 +222,13 @@ void Collector::see(int index, mdp::Observation* before, mdp::Observation now, c
   slot->observation = std::move(now);
 }
 
-void Collector::finish(int index, bool terminal, bool truncated) {
+void Collector::finish(int index, bool terminal, float last_value) {
   auto& slot = slots_[static_cast<size_t>(index)];
   Running ended = std::move(*slot);
   slot.reset();
   mdp::Trajectory trajectory = std::move(ended.trajectory);
   trajectory.terminal = terminal;
-  if (truncated && !terminal) {
-    const mdp::Observation* last = &ended.observation;
-    const Stopwatch watch;
-    trajectory.last_value_rule = policy_.value({&last, 1}).at(0);
-    stats_.policy_s += watch.seconds();
-  }
+  trajectory.last_value_rule = last_value;
   ++stats_.episodes;
   lost_in_a_row_ = 0;
   if (coded_ == nullptr) {

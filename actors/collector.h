@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/policy.h"
@@ -37,13 +38,23 @@ class CodedSink : public AnySink {  // gets them coded
   virtual void on_trajectory(mdp::CodedTrajectory trajectory) = 0;
 };
 
+// A BatchEnv that begins several episodes by one call at less cost.
+class BeginsTogether {
+ public:
+  virtual ~BeginsTogether() = default;
+  // Each as BatchEnv::reset() would.
+  virtual std::vector<mdp::Observation> reset_together(const std::vector<int>& indices,
+                                                       const std::vector<uint64_t>& keys) = 0;
+};
+
 struct CollectorOptions {
   uint64_t seed = 0;
   int32_t rank = 0;
   int64_t first_episode = 0;  // episodes are numbered from here
   bool dream = false;
-  // One call to BatchEnv::step for all running environments: fast for a dream, but an exception then costs all of their
-  // episodes. Otherwise each is stepped alone, and an exception costs one.
+  // One call to BatchEnv::step for all running environments, and one for all that begin where they can
+  // (BeginsTogether): fast for a dream, but an exception then costs all of their episodes. Otherwise each is stepped
+  // alone, and an exception costs one.
   bool step_together = false;
   int max_lost_in_a_row = 20;  // more are an Error: the environment does not work at all
 };
@@ -92,17 +103,24 @@ class Collector {  // plays episodes side by side
 
   Collector(mdp::BatchEnv& envs, Policy& policy, AnySink& losses, Sink* sink, CodedSink* coded,
             CollectorOptions options);
+  void open(int index);
   void start(int index);
+  void start_together(const std::function<bool()>& may_start);
+  void begin(int index, mdp::Observation observation);
   std::vector<Decision> decide(const std::vector<int>& indices);
   void step(const std::vector<int>& indices, const std::vector<Decision>& decisions);
-  void finish_step(int index, const Decision& decision, mdp::StepResult result);
+  // Whether the episode has ended, and how.
+  enum class End : uint8_t { none, terminal, truncated };
+  End finish_step(int index, const Decision& decision, mdp::StepResult result);
+  void finish(const std::vector<std::pair<int, End>>& ended);
   void see(int index, mdp::Observation* before, mdp::Observation now, const mdp::Changes* reported);
-  void finish(int index, bool terminal, bool truncated);
+  void finish(int index, bool terminal, float last_value);
   void lose(int index, const std::string& what);
   // Nonsense of an environment must not reach the learner. Throws Error.
   void check_seen(const mdp::Observation& observation, double cost_us) const;
 
   mdp::BatchEnv& envs_;
+  BeginsTogether* together_;  // envs_ too, where it can and may
   Policy& policy_;
   AnySink& losses_;
   Sink* sink_;        // either

@@ -33,28 +33,57 @@ DreamEnv::DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options, Twin 
   lives_.resize(static_cast<size_t>(options.batch));
 }
 
-mdp::Observation DreamEnv::reset(int index, uint64_t key) {
-  if (twin_.real) return begin_with_twin(index, key);
+mdp::Observation DreamEnv::reset(int index, uint64_t key) { return std::move(reset_together({index}, {key})[0]); }
+
+int64_t DreamEnv::drawn_start(uint64_t key) const {
   if (dreamer_->starts.size() == 0) fail("dream: nothing to begin from, the dreamer has no start");
   Rng rng({key, 0xD4EA});
-  return begin(index, key, static_cast<int64_t>(rng.below(static_cast<uint64_t>(dreamer_->starts.size()))));
+  return static_cast<int64_t>(rng.below(static_cast<uint64_t>(dreamer_->starts.size())));
+}
+
+std::vector<mdp::Observation> DreamEnv::reset_together(const std::vector<int>& indices,
+                                                       const std::vector<uint64_t>& keys) {
+  if (!twin_.real) {
+    std::vector<int64_t> starts;
+    for (const uint64_t key : keys) starts.push_back(drawn_start(key));
+    return begin_at(indices, keys, starts);
+  }
+  std::vector<mdp::Observation> observations;
+  for (size_t k = 0; k < indices.size(); ++k) observations.push_back(begin_with_twin(indices[k], keys.at(k)));
+  return observations;
 }
 
 mdp::Observation DreamEnv::begin(int index, uint64_t key, int64_t start) {
-  const auto& starts = dreamer_->starts;
-  if (start < 0 || start >= starts.size()) fail("dream: start {} of {}", start, starts.size());
+  return std::move(begin_at({index}, {key}, {start})[0]);
+}
+
+// All of them in a few operations on the device, and one copy to the host.
+std::vector<mdp::Observation> DreamEnv::begin_at(const std::vector<int>& indices, const std::vector<uint64_t>& keys,
+                                                 const std::vector<int64_t>& starts) {
+  const auto& all = dreamer_->starts;
+  std::vector<int64_t> numbers(indices.begin(), indices.end());
+  for (size_t k = 0; k < indices.size(); ++k) {
+    if (starts[k] < 0 || starts[k] >= all.size()) fail("dream: start {} of {}", starts[k], all.size());
+    rngs_.at(static_cast<size_t>(indices[k])) = Rng({keys.at(k), 0xD4EB});
+    steps_[static_cast<size_t>(indices[k])] = 0;
+  }
   c10::InferenceMode inference;
-  const auto i = static_cast<size_t>(index);
-  rngs_.at(i) = Rng({key, 0xD4EB});
-  steps_[i] = 0;
-  z_[index].copy_(starts.z[start]);
-  h_[index].copy_(starts.h[start]);
-  c_[index].copy_(starts.c[start]);
-  counts_[index].copy_(starts.counts[start]);
-  if (!menus_.empty()) menus_[i] = starts.menus.at(static_cast<size_t>(start));
-  const auto counts = nets::to_floats(starts.counts[start]);
-  legal_[i].assign(counts.begin(), counts.end());
-  return seen_at(index);
+  numbers.insert(numbers.end(), starts.begin(), starts.end());
+  const auto to_and_from = nets::to_ints(numbers, z_.device()).view({2, -1});
+  const auto pick = [&](const Tensor& t) { return t.index_select(0, to_and_from[1]); };
+  const auto z = pick(all.z), h = pick(all.h), counts = pick(all.counts);
+  const std::pair<Tensor*, Tensor> moved[] = {{&z_, z}, {&h_, h}, {&c_, pick(all.c)}, {&counts_, counts}};
+  for (const auto& [to, from] : moved) to->index_copy_(0, to_and_from[0], from);
+  const auto reported = nets::to_floats({dreamer_->world->view(z, h), counts});
+  const auto width = static_cast<size_t>(spec().latent_features);
+  take_counts(indices, reported[1]);
+  std::vector<mdp::Observation> observations(indices.size());
+  for (size_t k = 0; k < indices.size(); ++k) {
+    const auto i = static_cast<size_t>(indices[k]);
+    if (!menus_.empty()) menus_[i] = all.menus.at(static_cast<size_t>(starts[k]));
+    see(observations[k], i, reported[0].data() + k * width);
+  }
+  return observations;
 }
 
 mdp::Observation DreamEnv::seen_at(int index) {
@@ -123,9 +152,11 @@ mdp::StepResult DreamEnv::result(int index, mdp::Action action, const float* vie
 void DreamEnv::change_menus(const std::vector<int>& indices, const std::vector<mdp::Action>& actions,
                             const nets::WorldInput& input, const nets::Prediction& p) {
   const int64_t rules = spec().rules;
-  const auto changed = (p.change.argmax(-1) - nets::kMostChange).to(torch::kCPU).contiguous();
-  const auto gone = p.gone.argmax(-1).to(torch::kCPU).contiguous();
-  auto come = (changed + gone).clamp_min(0).masked_fill_(input.rule.to(torch::kCPU).unsqueeze(-1) == rules, 0);
+  const auto both = torch::stack({p.change.argmax(-1) - nets::kMostChange, p.gone.argmax(-1)}).to(torch::kCPU);
+  const auto changed = both[0], gone = both[1];
+  std::vector<int64_t> taken;
+  for (const auto& action : actions) taken.push_back(action.rule);
+  auto come = (changed + gone).clamp_min(0).masked_fill_(torch::tensor(taken).unsqueeze(-1) == rules, 0);
   const auto kinds = come.nonzero();  // [*, 2] row, rule
   const auto row = kinds.select(1, 0), rule = kinds.select(1, 1);
   const auto times = come.index({row, rule});
@@ -152,19 +183,24 @@ void DreamEnv::change_menus(const std::vector<int>& indices, const std::vector<m
   }
 }
 
-std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) {
-  RLGO_CHECK_EQ(indices.size(), actions.size());
-  c10::InferenceMode inference;
-  auto& world = dreamer_->world;
-  const auto device = world->device();
-  const auto rows = static_cast<int64_t>(indices.size());
+// Without z and counts.
+nets::WorldInput DreamEnv::input_of(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) const {
   std::vector<const std::vector<int32_t>*> legal;
   std::vector<const nets::Menu*> menus;
   for (const int index : indices) {
     legal.push_back(&legal_.at(static_cast<size_t>(index)));
     menus.push_back(menus_.empty() ? nullptr : &menus_[static_cast<size_t>(index)]);
   }
-  auto input = world_input(*world, actions, legal, menus);
+  return world_input(*dreamer_->world, actions, legal, menus);
+}
+
+std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) {
+  RLGO_CHECK_EQ(indices.size(), actions.size());
+  c10::InferenceMode inference;
+  auto& world = dreamer_->world;
+  const auto device = world->device();
+  const auto rows = static_cast<int64_t>(indices.size());
+  auto input = input_of(indices, actions);
   const auto index =
       nets::to_device(torch::tensor(std::vector<int64_t>(indices.begin(), indices.end()), torch::kInt64), device);
   const bool all = rows == options_.batch && std::is_sorted(indices.begin(), indices.end());
@@ -179,17 +215,20 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
                         options_.scale_noise);
   if (options_.clip_latent) z = world->clip_latent(z);
   if (twin_.real) step_twin(indices, actions);  // by what the dream offers, so before that changes
+  // All that the host has to know comes in one copy, but for what depends on the real environments.
+  std::vector<Tensor> read = {rewards(p, input.rule), torch::sigmoid(p.terminal)};
+  if (menus_.empty()) read.push_back(world->counts_of(p, input.counts));
+  if (!twin_.real) read.push_back(world->view(z, memory.h));
+  auto reported = nets::to_floats(read);
   if (menus_.empty()) {
-    const auto predicted = nets::to_floats(world->counts_of(p, input.counts));
-    const auto rules = static_cast<size_t>(spec().rules);
-    for (size_t i = 0; i < indices.size(); ++i) {
-      const auto* own = predicted.data() + i * rules;
-      legal_[static_cast<size_t>(indices[i])].assign(own, own + rules);
-    }
+    take_counts(indices, reported[2]);
   } else {
     change_menus(indices, actions, input, p);
   }
-  if (twin_.real) state_truth(indices, z);
+  if (twin_.real) {
+    state_truth(indices, z);
+    reported.push_back(nets::to_floats(world->view(z, memory.h)));
+  }
   const auto counts = nets::to_device(counts_of(indices), device);
   const std::pair<Tensor*, const Tensor*> moved[] = {
       {&z_, &z}, {&h_, &memory.h}, {&c_, &memory.c}, {&counts_, &counts}};
@@ -200,8 +239,7 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
       to->index_copy_(0, index, *from);
     }
   }
-  const auto view = nets::to_floats(world->view(z, memory.h));
-  const auto reward = nets::to_floats(rewards(p, input.rule)), ends = nets::to_floats(torch::sigmoid(p.terminal));
+  const auto &reward = reported[0], &ends = reported[1], &view = reported.back();
   std::vector<mdp::StepResult> results;
   results.reserve(indices.size());
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -211,6 +249,14 @@ std::vector<mdp::StepResult> DreamEnv::step(const std::vector<int>& indices, con
                              draws.terminal[i]));
   }
   return results;
+}
+
+void DreamEnv::take_counts(const std::vector<int>& indices, const std::vector<float>& counts) {
+  const auto rules = static_cast<size_t>(spec().rules);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const auto* own = counts.data() + i * rules;
+    legal_[static_cast<size_t>(indices[i])].assign(own, own + rules);
+  }
 }
 
 // Legal locations of some dreams, [rows, X].

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/collector.h"
 #include "actors/dream_options.h"
 #include "actors/dreamer.h"
 #include "actors/latent_env.h"
@@ -42,7 +43,7 @@ struct Apart {
 // the predicted counts; an episode ends by NO-OP, when nothing is legal any more, or when the terminal head reports so
 // (drawn; at temperature 0 where likelier). Everything depends on the key of reset, the networks, and the company in a
 // batch only by rounding.
-class DreamEnv final : public mdp::BatchEnv {
+class DreamEnv final : public mdp::BatchEnv, public BeginsTogether {
  public:
   // With a twin, dreams begin where the real environments are after its prefix, not at the dreamer's starts.
   DreamEnv(std::shared_ptr<Dreamer> dreamer, DreamOptions options, Twin twin = {});
@@ -51,6 +52,8 @@ class DreamEnv final : public mdp::BatchEnv {
   int size() const override { return options_.batch; }
   // Begins at one of the dreamer's starts; throws Error where there is none.
   mdp::Observation reset(int index, uint64_t key) override;
+  std::vector<mdp::Observation> reset_together(const std::vector<int>& indices,
+                                               const std::vector<uint64_t>& keys) override;
   // The same at a given start, in [0, the dreamer's starts).
   mdp::Observation begin(int index, uint64_t key, int64_t start);
   std::vector<mdp::StepResult> step(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) override;
@@ -72,14 +75,19 @@ class DreamEnv final : public mdp::BatchEnv {
   };
   Draws draw(const std::vector<int>& indices);
   mdp::Observation begin_with_twin(int index, uint64_t key);
+  int64_t drawn_start(uint64_t key) const;
+  std::vector<mdp::Observation> begin_at(const std::vector<int>& indices, const std::vector<uint64_t>& keys,
+                                         const std::vector<int64_t>& starts);
   mdp::Observation seen_at(int index);
   std::optional<mdp::Action> real_action(int index, mdp::Action action) const;
   void step_twin(const std::vector<int>& indices, const std::vector<mdp::Action>& actions);
   void compare(int index, const torch::Tensor& z);
   void state_truth(const std::vector<int>& indices, torch::Tensor& z);
+  nets::WorldInput input_of(const std::vector<int>& indices, const std::vector<mdp::Action>& actions) const;
   torch::Tensor rewards(const nets::Prediction& prediction, const torch::Tensor& rule) const;
   void change_menus(const std::vector<int>& indices, const std::vector<mdp::Action>& actions,
                     const nets::WorldInput& input, const nets::Prediction& prediction);
+  void take_counts(const std::vector<int>& indices, const std::vector<float>& counts);  // predicted, [rows, X]
   torch::Tensor counts_of(const std::vector<int>& indices) const;
   void see(mdp::Observation& observation, size_t i, const float* view) const;
   mdp::StepResult result(int index, mdp::Action action, const float* view, double reward, double p_end, double luck);

@@ -144,6 +144,8 @@ std::vector<Decision> DreamerPolicy::act(std::span<const mdp::Observation* const
 }
 
 std::vector<float> DreamerPolicy::value(std::span<const mdp::Observation* const> observations) {
+  if (values_together() && std::ranges::none_of(observations, [](const auto* o) { return o->latent.empty(); }))
+    return controller_->value(observations);
   std::vector<float> values;
   for (const auto* o : observations) {
     const mdp::Observation* const one[] = {o};

@@ -54,6 +54,7 @@ class DreamerPolicy : public Policy {
   explicit DreamerPolicy(std::shared_ptr<Dreamer> dreamer, int64_t version = 0);
   std::vector<Decision> act(std::span<const mdp::Observation* const> observations, std::span<Rng* const> rngs) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
+  bool values_together() const override { return controller_->values_together(); }
   int64_t version() const override { return dreamer_->act_at_random ? -1 : version_; }
   void load(std::string_view weights, int64_t version) override;
 

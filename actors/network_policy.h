@@ -24,6 +24,7 @@ class NetworkPolicy : public DrawnPolicy {
   std::vector<Decision> decide(std::span<const mdp::Observation* const> observations,
                                std::span<const double> uniforms) override;
   std::vector<float> value(std::span<const mdp::Observation* const> observations) override;
+  bool values_together() const override { return !network_->device().is_cpu(); }
   int64_t version() const override { return version_; }
   // Throws Error, and keeps the old weights, where the bytes come from another network.
   void load(std::string_view weights, int64_t version) override;

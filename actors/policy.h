@@ -29,6 +29,8 @@ class Policy {  // chooses actions
                                     std::span<Rng* const> rngs) = 0;
   // value_rule of each observation: bootstraps truncated episodes.
   virtual std::vector<float> value(std::span<const mdp::Observation* const> observations) = 0;
+  // Whether value() of several observations at once costs less than one after the other, and rounding may differ.
+  virtual bool values_together() const { return false; }
   // Of the weights in use, those that acted last; -1 for a policy without weights.
   virtual int64_t version() const = 0;
   // Replaces the weights. Throws Error where the bytes are not weights of this policy's network.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/nets/graph_ops.h"
@@ -45,6 +46,23 @@ std::vector<float> to_floats(const Tensor& tensor) {
   return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
 }
 
+std::vector<std::vector<float>> to_floats(const std::vector<Tensor>& tensors) {
+  std::vector<std::vector<float>> result;
+  if (tensors.at(0).is_cpu()) {
+    for (const auto& tensor : tensors) result.push_back(to_floats(tensor));
+    return result;
+  }
+  std::vector<Tensor> flat;
+  for (const auto& tensor : tensors) flat.push_back(tensor.reshape(-1));
+  const auto all = to_floats(torch::cat(flat));
+  auto next = all.begin();
+  for (const auto& tensor : tensors) {
+    const auto begin = std::exchange(next, next + tensor.numel());
+    result.emplace_back(begin, next);
+  }
+  return result;
+}
+
 Tensor to_ints(const std::vector<int64_t>& values, torch::Device device) {
   return to_device(torch::tensor(values, torch::kInt64), device);
 }
@@ -80,11 +98,12 @@ Decisions AgentImpl::act(const GraphBatch& batch, std::span<const double> unifor
   c10::InferenceMode inference;
   const auto latent = encode(batch);
   const auto distribution = policy(batch, latent);
-  const auto log_rule = to_floats(distribution.rule);
-  const auto log_location = to_floats(distribution.location);
   const bool scored = greedy && distribution.score.defined();
-  const auto score = scored ? to_floats(distribution.score) : std::vector<float>();
-  const auto stop = scored ? to_floats(distribution.stop) : std::vector<float>();
+  std::vector<Tensor> read = {distribution.rule, distribution.location};
+  if (scored) read.insert(read.end(), {distribution.score, distribution.stop});
+  auto numbers = to_floats(read);
+  numbers.resize(4);
+  const auto &log_rule = numbers[0], &log_location = numbers[1], &score = numbers[2], &stop = numbers[3];
   Decisions result;
   std::vector<int64_t> chosen;
   for (int64_t b = 0; b < batch.graphs; ++b) {
@@ -113,10 +132,12 @@ Decisions AgentImpl::act(const GraphBatch& batch, std::span<const double> unifor
     result.log_prob_rule.push_back(row[x]);
     result.log_prob_location.push_back(log_prob_location);
   }
-  result.value_rule = to_floats(value_of_rule(latent.global));
-  result.value_location = to_floats(value_of_location(latent.global, to_ints(chosen, device())));
   const auto [rule, location] = entropies(batch, distribution);
-  result.entropy = to_floats(rule + location);
+  auto rest = to_floats(
+      {value_of_rule(latent.global), value_of_location(latent.global, to_ints(chosen, device())), rule + location});
+  result.value_rule = std::move(rest[0]);
+  result.value_location = std::move(rest[1]);
+  result.entropy = std::move(rest[2]);
   return result;
 }
 
@@ -156,17 +177,20 @@ Evaluation AgentImpl::evaluate(const GraphBatch& batch, const ActionRows& action
   return result;
 }
 
-void AgentImpl::rescale_values(double shift, double scale) {
+double AgentImpl::rescale_values(double shift, double scale) {
   if (!(std::isfinite(shift) && std::isfinite(scale) && scale > 0))
     fail("rescale_values: shift {}, scale {}", shift, scale);
   torch::NoGradGuard no_grad;
-  const double old_shift = value_shift(), old_scale = value_scale();
+  const auto type = value_scale_.scalar_type();
+  const auto old_shift = value_shift_.to(torch::kFloat64), old_scale = value_scale_.to(torch::kFloat64);
+  const auto ratio = (old_scale / scale).to(type), moved = (old_shift - shift).to(type);
   for (auto* out : {&value_out_, &location_value_out_}) {
-    (*out)->weight.mul_(old_scale / scale);
-    (*out)->bias.mul_(old_scale).add_(old_shift - shift).div_(scale);
+    (*out)->weight.mul_(ratio);
+    (*out)->bias.mul_(value_scale_).add_(moved).div_(scale);
   }
   value_shift_.fill_(shift);
   value_scale_.fill_(scale);
+  return type == torch::kFloat64 ? scale : static_cast<double>(static_cast<float>(scale));
 }
 
 }  // namespace rlgo::nets

@@ -76,9 +76,11 @@ class AgentImpl : public torch::nn::Module {  // policy and values over an encod
 
   // Values are scale * head + shift, so that heads learn numbers about 1 whatever the rewards. Changes both and the
   // heads' last layers so that all values stay as they are (PopArt: van Hasselt et al. 2016, equations 8-9).
-  void rescale_values(double shift, double scale);
+  // Returns the scale as the network holds it. Nothing is copied between host and device.
+  double rescale_values(double shift, double scale);
   double value_shift() const { return value_shift_.item<double>(); }
   double value_scale() const { return value_scale_.item<double>(); }
+  torch::Tensor value_range() const { return torch::stack({value_shift_, value_scale_}); }  // [2] on the device
 
  protected:
   explicit AgentImpl(const mdp::ObservationSpec& spec) : spec_(spec) {}
@@ -104,6 +106,8 @@ using agent::sample_log;
 // The most probable action of graph b by LogPolicy::score and stop.
 mdp::Action most_probable(const GraphBatch& batch, int64_t b, std::span<const float> score, float stop);
 std::vector<float> to_floats(const torch::Tensor& tensor);
+// Of several float32 tensors: from a device they come in one copy, for which the host waits once.
+std::vector<std::vector<float>> to_floats(const std::vector<torch::Tensor>& tensors);
 torch::Tensor to_ints(const std::vector<int64_t>& values, torch::Device device);
 
 }  // namespace rlgo::nets

@@ -115,7 +115,6 @@ Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> 
   c10::InferenceMode inference;
   const auto latent = encode(batch);
   const auto log_rule = torch::log_softmax(rule_logits(batch, latent), 1).to(torch::kCPU).contiguous();
-  const auto counts = batch.counts.to(torch::kCPU);
   Decisions result;
   std::vector<int64_t> chosen, graphs, rules;
   for (int64_t b = 0; b < batch.graphs; ++b) {
@@ -140,7 +139,8 @@ Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> 
     for (size_t i = 0; i < graphs.size(); ++i) {
       const auto b = static_cast<size_t>(graphs[i]);
       const float* row = log_location.const_data_ptr<float>() + static_cast<int64_t>(i) * batch.max_locations;
-      const int64_t count = counts.const_data_ptr<int64_t>()[graphs[i] * batch.rules + rules[i]];
+      const auto pair = static_cast<size_t>(graphs[i] * batch.rules + rules[i]);
+      const int64_t count = batch.loc_offset[pair + 1] - batch.loc_offset[pair];
       const int64_t location = greedy ? most_probable(row, count) : sample_log(row, count, uniforms[2 * b + 1]);
       if (!std::isfinite(row[location]))
         fail("act: the location policy of graph {} is not finite; the weights are damaged", b);
@@ -148,8 +148,9 @@ Decisions LatentAgentImpl::act(const GraphBatch& batch, std::span<const double> 
       result.log_prob_location[b] = row[location];
     }
   }
-  result.value_rule = to_floats(value_of_rule(latent.global));
-  result.value_location = to_floats(value_of_location(latent.global, to_ints(chosen, device())));
+  auto values = to_floats({value_of_rule(latent.global), value_of_location(latent.global, to_ints(chosen, device()))});
+  result.value_rule = std::move(values[0]);
+  result.value_location = std::move(values[1]);
   return result;
 }
 

@@ -117,20 +117,38 @@ void GradientSum::send(Bucket& bucket) {
   }
 }
 
-double GradientSum::finish(double max_norm) {
+// The norm of the gradients, once those of all learners are there.
+Tensor GradientSum::summed() {
   for (auto& bucket : buckets_) {
     if (!bucket.sent) send(bucket);
   }
   if (group_->gpu() != nullptr) group_->gpu()->wait();
   std::vector<Tensor> norms;
   for (const auto& bucket : buckets_) norms.push_back(bucket.flat.norm());
-  const double norm = torch::stack(norms).norm().item<double>();
+  return torch::stack(norms).norm();
+}
+
+double GradientSum::finish(double max_norm) {
+  const double norm = summed().item<double>();
   if (!std::isfinite(norm) || max_norm <= 0 || norm <= max_norm) return norm;
   for (auto& bucket : buckets_) bucket.flat.mul_(max_norm / (norm + 1e-6));
   return norm;
 }
 
-void fused_step(torch::optim::Adam& adam) {
+Tensor GradientSum::finish_there(double max_norm) {
+  const auto norm = summed().to(torch::kFloat64);
+  if (max_norm <= 0) return norm;
+  const auto scale = (max_norm / (norm + 1e-6)).clamp_max(1).to(buckets_[0].flat.scalar_type());
+  for (auto& bucket : buckets_) bucket.flat.mul_(scale);
+  return norm;
+}
+
+Tensor finite(const Tensor& number) { return (number - number).eq(0).to(torch::kFloat64); }
+
+namespace {
+
+// there: null where the optimiser counts this step at once.
+void step_all(torch::optim::Adam& adam, const StepThere* there) {
   torch::NoGradGuard no_grad;
   for (auto& group : adam.param_groups()) {
     const auto& o = static_cast<const torch::optim::AdamOptions&>(group.options());
@@ -147,11 +165,13 @@ void fused_step(torch::optim::Adam& adam) {
         slot = std::move(fresh);
       }
       auto& state = static_cast<torch::optim::AdamParamState&>(*slot);
-      state.step(state.step() + 1);
+      if (there == nullptr) state.step(state.step() + 1);
       auto& step = step_tensors[state.step()];
-      if (!step.defined())
-        step =
-            torch::full({}, static_cast<double>(state.step()), torch::TensorOptions(p.device()).dtype(torch::kFloat32));
+      if (!step.defined()) {
+        const auto known = static_cast<double>(state.step());
+        step = there != nullptr ? there->taken + known
+                                : torch::full({}, known, torch::TensorOptions(p.device()).dtype(torch::kFloat32));
+      }
       parameters.push_back(p);
       grads.push_back(p.grad());
       first.push_back(state.exp_avg());
@@ -161,7 +181,21 @@ void fused_step(torch::optim::Adam& adam) {
     if (parameters.empty()) continue;
     const auto [beta1, beta2] = o.betas();
     at::_fused_adam_(parameters, grads, first, second, {}, steps, o.lr(), beta1, beta2, /*weight_decay=*/0.0, o.eps(),
-                     /*amsgrad=*/false, /*maximize=*/false);
+                     /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{},
+                     /*found_inf=*/there != nullptr ? std::optional<Tensor>(there->skip) : std::nullopt);
+  }
+}
+
+}  // namespace
+
+void fused_step(torch::optim::Adam& adam) { step_all(adam, nullptr); }
+
+void fused_step(torch::optim::Adam& adam, const StepThere& step) { step_all(adam, &step); }
+
+void count_steps(torch::optim::Adam& adam, int64_t taken) {
+  for (auto& [parameter, slot] : adam.state()) {
+    auto& state = static_cast<torch::optim::AdamParamState&>(*slot);
+    state.step(state.step() + taken);
   }
 }
 

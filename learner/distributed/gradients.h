@@ -28,6 +28,8 @@ class GradientSum {
   // Waits until the gradients of all learners are summed, scales them so that their norm is `max_norm` at most (0: no
   // limit). Returns the norm before; not finite: the same on all learners, and nothing was scaled.
   double finish(double max_norm);
+  // The same without a wait of the host for the device: the norm as a [] float64 where the parameters lie.
+  torch::Tensor finish_there(double max_norm);
   size_t buckets() const { return buckets_.size(); }
 
  private:
@@ -41,6 +43,7 @@ class GradientSum {
   void add_hooks();
   void arrived(size_t bucket);
   void send(Bucket& bucket);
+  torch::Tensor summed();
 
   std::vector<torch::Tensor> parameters_, views_;
   std::shared_ptr<LearnerGroup> group_;
@@ -51,5 +54,16 @@ class GradientSum {
 // torch::optim::Adam::step in one fused kernel per parameter list, with the same state: moments and step counts in the
 // optimiser, so that checkpoints are the same. Without weight decay, without amsgrad.
 void fused_step(torch::optim::Adam& adam);
+
+// Whether a step is one, where only the device knows it. Numbers are [] float32 there.
+struct StepThere {
+  torch::Tensor skip;   // 1: weights and moments stay as they are; else 0
+  torch::Tensor taken;  // steps up to this one that were not skipped, since count_steps()
+};
+// The same by the device's word, without a wait of the host. The optimiser counts these steps in count_steps() only.
+void fused_step(torch::optim::Adam& adam, const StepThere& step);
+void count_steps(torch::optim::Adam& adam, int64_t taken);
+// 1 where a [] float64 is a finite number, else 0, as float64.
+torch::Tensor finite(const torch::Tensor& number);
 
 }  // namespace rlgo::learner

@@ -39,6 +39,17 @@ void LearnerGroup::sum(std::span<double> values) const {
   if (host_) host_->all_reduce_sum(values.data(), values.size());
 }
 
+void LearnerGroup::sum(torch::Tensor& values) const {
+  RLGO_CHECK(values.is_contiguous() && values.scalar_type() == torch::kFloat64);
+  if (size() == 1) return;
+  const auto count = static_cast<size_t>(values.numel());
+  if (values.is_cpu()) return sum({values.data_ptr<double>(), count});
+  if (gpu_) return gpu_->all_reduce_sum(values.data_ptr<double>(), count);
+  auto host = values.to(torch::kCPU);
+  sum({host.data_ptr<double>(), count});
+  values.copy_(host);
+}
+
 double LearnerGroup::max(double value) const {
   const auto all = gather({&value, 1}).values;
   return *std::max_element(all.begin(), all.end());

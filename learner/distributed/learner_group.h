@@ -2,6 +2,8 @@
 // them: it alone talks to the actors, so it has all data at first.
 #pragma once
 
+#include <torch/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +36,9 @@ class LearnerGroup {
 
   // Sums over the members, the same everywhere bit for bit.
   void sum(std::span<double> values) const;
+  // The same of a contiguous float64 tensor: where it is a GPU's and the learners sum there, without a copy to the
+  // host.
+  void sum(torch::Tensor& values) const;
   // The largest `value` of all.
   double max(double value) const;
   // Everybody's values one after the other, by place, and where this member's begin.

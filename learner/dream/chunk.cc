@@ -21,14 +21,18 @@ Tensor over_steps(const Tensor& x) { return x.sum(torch::IntArrayRef({0, 1})); }
 }  // namespace
 
 // Statistics of latents, of their changes, and of rewards, over the real steps of all learners.
-void WorldTrainer::observe(const Batch& batch) {
+void WorldTrainer::observe(Batch& batch) {
   torch::NoGradGuard no_grad;
+  if (options_.train_encoder && !batch.own.empty()) {
+    batch.raw = encode(batch.s, 0, batch.s.steps + 1, model_->encoder(), false);
+    batch.raw_exact = batch.raw.to(torch::kCPU, torch::kFloat64);
+  }
   const int64_t z = model_->latent_width();
   auto seen = torch::zeros({6 * z + 3}, torch::kFloat64);
   if (!batch.own.empty()) {
     const auto& s = batch.s;
     const auto mask = s.mask.to(torch::kFloat64), rows = mask.unsqueeze(-1), reward = s.reward.to(torch::kFloat64);
-    const auto exact = batch.raw.detach().to(torch::kCPU, torch::kFloat64);
+    const auto& exact = batch.raw_exact;
     const auto before = exact.slice(0, 0, s.steps), change = exact.slice(0, 1) - before;
     const auto moments = [&](const Tensor& x) {
       return torch::cat({mask.sum().expand({z}), over_steps(x * rows), over_steps(x.square() * rows)});
@@ -58,7 +62,7 @@ void WorldTrainer::observe_ranges(const Batch& batch) {
   if (!batch.own.empty()) {
     const auto& s = batch.s;
     const auto real = s.mask.reshape(-1).nonzero().squeeze(1);
-    const auto raw = batch.raw.detach().to(torch::kCPU, torch::kFloat64);
+    const auto& raw = batch.raw_exact;
     const auto rule = s.rule.reshape(-1).index_select(0, real);
     const auto reward = s.reward.reshape(-1).index_select(0, real).to(torch::kFloat64);
     // What a step led to counts, too.
@@ -102,8 +106,9 @@ WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l
                                             int64_t begin, int64_t end) const {
   const bool joint = options_.train_encoder;
   const int64_t z = model_->latent_width();
-  constexpr int64_t kOnes = 4;  // sizes that are single numbers
-  auto sizes = torch::zeros({kOnes + (joint ? 2 * z : 0)}, torch::kFloat64);
+  auto sizes = torch::zeros({4}, torch::kFloat64);
+  Tensor moments;  // joint: sums of the raw latents and of their squares, where the model is
+  if (joint) moments = torch::zeros({2, z}, torch::TensorOptions(model_->device()).dtype(torch::kFloat64));
   if (!batch.own.empty()) {
     const auto mask = batch.s.mask.slice(0, begin, end).to(torch::kFloat64);
     const auto legal = (batch.s.counts.slice(0, begin + 1, end + 1) > 0).to(torch::kFloat64);
@@ -113,9 +118,9 @@ WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l
     if (batch.s.come_step.defined())
       sizes[3] = ((batch.s.come_step >= begin) & (batch.s.come_step < end)).sum().to(torch::kFloat64);
     if (joint) {
-      const auto rows = l.raw.detach().slice(0, 0, end - begin).to(torch::kCPU, torch::kFloat64) * mask.unsqueeze(-1);
-      sizes.slice(0, kOnes, kOnes + z).copy_(over_steps(rows));
-      sizes.slice(0, kOnes + z).copy_(over_steps(rows.square()));
+      const auto rows = l.raw.detach().slice(0, 0, end - begin).to(torch::kFloat64) *
+                        batch.on_device.mask.slice(0, begin, end).to(torch::kFloat64).unsqueeze(-1);
+      moments = torch::stack({over_steps(rows), over_steps(rows.square())});
     }
   }
   const auto own = sizes.clone();
@@ -124,11 +129,11 @@ WorldTrainer::Weights WorldTrainer::weights(const Batch& batch, const Latents& l
     return std::max(own[i].item<double>(), 1.0) / std::max(sizes[i].item<double>(), 1.0);
   };
   Weights w{weight(0), weight(1), weight(2), weight(3), sizes[0].item<double>(), {}, {}};
+  if (joint) group_->sum(moments);
   if (joint && w.rows > 1) {
-    const auto mean = sizes.slice(0, kOnes, kOnes + z) / w.rows;
-    const auto variance = ((sizes.slice(0, kOnes + z) - w.rows * mean.square()) / (w.rows - 1)).clamp_min(0);
-    w.mean = nets::to_device(mean, model_->device(), type());
-    w.variance = nets::to_device(variance, model_->device(), type());
+    const auto mean = moments[0] / w.rows;
+    w.mean = mean.to(type());
+    w.variance = ((moments[1] - w.rows * mean.square()) / (w.rows - 1)).clamp_min(0).to(type());
   }
   return w;
 }
@@ -196,13 +201,9 @@ Tensor WorldTrainer::own_loss(const Batch& batch, int64_t begin, int64_t end, ne
     if (group_->place() == 0) variance = torch::relu(kMinLatentDeviation - deviation).mean() / kMinLatentDeviation;
     reported = reported + o.variance_weight * variance;
   }
-  auto& stats = sums.stats;
-  const Tensor parts = torch::stack({reported, latent, reward, terminal, present, count, member, variance, gone, come})
-                           .detach()
-                           .to(torch::kCPU, torch::kFloat64);
-  double* const to[] = {&stats.loss,  &stats.latent,  &stats.reward,   &stats.terminal, &stats.present,
-                        &stats.count, &stats.members, &stats.variance, &stats.gone,     &stats.come};
-  for (size_t i = 0; i < std::size(to); ++i) *to[i] += parts.const_data_ptr<double>()[i];
+  sums.parts += torch::stack({reported, latent, reward, terminal, present, count, member, variance, gone, come})
+                    .detach()
+                    .to(torch::kFloat64);  // in the order in which end() reads them
   return loss;
 }
 

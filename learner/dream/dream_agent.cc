@@ -62,9 +62,10 @@ DreamAgent::DreamAgent(const DreamAgentInput& in)
     : options_(in.options),
       seed_(in.seed),
       epochs_(in.epochs),
-      dreamer_(make_dreamer(in.options, in.spec, in.seed, in.device)),
+      dreamer_(in.dreamer ? in.dreamer : make_dreamer(in.options, in.spec, in.seed, in.device)),
       world_(dreamer_->world, in.options.trainer, in.seed),
       ppo_(dreamer_->agent.ptr(), in.ppo),
+      decoder_(!dreamer_->world->device().is_cpu()),
       initial_(in.initial),
       rollouts_(in.rollouts),
       episode_steps_(in.episode_steps) {
@@ -260,6 +261,11 @@ void DreamAgent::add_hybrid(std::vector<mdp::Trajectory> trajectories, const Upd
   report.values.emplace_back("dreamed_steps", dreamed);
   train_world(real, context, context.progress, report);
   choose_starts(real);
+}
+
+void DreamAgent::prepare(const Episode& episode) {
+  const bool wanted = phase_ == Phase::hybrid || episode->facts.dream == (phase_ == Phase::dream);
+  if (wanted && group_->size() == 1 && !dreamer_->world->device().is_cpu()) decoder_.ahead(episode);
 }
 
 UpdateReport DreamAgent::update(std::vector<Episode> episodes, const UpdateContext& context) {

@@ -45,6 +45,8 @@ struct DreamAgentInput {
   int episode_steps = 200;         // longest real episode
   mdp::Observation initial;        // what an episode begins with
   std::filesystem::path rollouts;  // the run's own store, for WorldData::store
+  // Networks that lie on their device already; null: make_dreamer() makes them.
+  std::shared_ptr<actors::Dreamer> dreamer = nullptr;
 };
 
 class DreamAgent : public Algorithm {  // world model and controller
@@ -55,6 +57,8 @@ class DreamAgent : public Algorithm {  // world model and controller
   EpochPlan plan(int64_t epoch, double progress, int64_t steps) override;
   std::string weights() override { return dreamer_->pack(); }
   std::string final_weights() override;  // dreams begin at the unmodified graph
+  // Where a thread decodes, next to a GPU; on the CPU update() does.
+  void prepare(const Episode& episode) override;
   UpdateReport update(std::vector<Episode> episodes, const UpdateContext& context) override;
   void store(Checkpoint& checkpoint) const override;
   void restore(const Checkpoint& checkpoint) override;

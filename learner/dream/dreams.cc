@@ -5,6 +5,7 @@
 #include "actors/collector.h"
 #include "actors/network_policy.h"
 #include "core/base/error.h"
+#include "core/nets/transfer.h"
 #include "learner/dream/dream_agent.h"
 
 namespace rlgo::learner {
@@ -38,7 +39,7 @@ void DreamAgent::begin_at_start() {
   const auto blank = world->blank(1);
   s.h = blank.h;
   s.c = blank.c;
-  s.counts = torch::tensor(initial_.counts, torch::kFloat32).unsqueeze(0).to(world->device());
+  s.counts = nets::to_device(torch::tensor(initial_.counts, torch::kFloat32).unsqueeze(0), world->device());
   s.menus.clear();
   if (!world->options().locations) return;
   const auto features = nets::to_floats(world->places(batch, encoded));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/nets/transfer.h"
 #include "learner/dream/loss.h"
 #include "learner/dream/trainer.h"
 
@@ -53,9 +54,7 @@ WorldScore WorldTrainer::score(std::span<const mdp::Trajectory* const> trajector
   constexpr double kHalfLogTwoPi = 0.9189385332046727;
   // Change of the standardised latent: mean 0, deviation as seen in training.
   const auto spread = (z_sums_[2] / z_sums_[0] - (z_sums_[1] / z_sums_[0]).square()).clamp_min(1e-8);
-  const auto moved = ((change_sums_[2] / change_sums_[0]) / spread)
-                         .to(torch::kFloat32)
-                         .to(device)
+  const auto moved = nets::to_device((change_sums_[2] / change_sums_[0]) / spread, device, torch::kFloat32)
                          .sqrt()
                          .clamp_min(model_->options().sigma_floor);
   const auto no_change = -0.5 * ((target - input) / moved).square() - moved.log() - kHalfLogTwoPi;

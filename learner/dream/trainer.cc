@@ -9,6 +9,7 @@
 #include "core/base/hash.h"
 #include "core/nets/batch.h"
 #include "core/nets/transfer.h"
+#include "learner/ahead.h"
 #include "learner/dream/trainer_parts.h"
 #include "learner/torch_tensors.h"
 
@@ -120,6 +121,14 @@ void WorldTrainer::follow_encoder() {
   for (size_t i = 0; i < to.size(); ++i) to[i].lerp_(from[i], 1 - options_.target_decay);
 }
 
+void WorldTrainer::follow_encoder_there(const Tensor& taken) {
+  torch::NoGradGuard no_grad;
+  const auto weight = (taken * (1 - options_.target_decay)).to(type());
+  const auto from = model_->encoder()->parameters();
+  auto to = target_->parameters();
+  for (size_t i = 0; i < to.size(); ++i) to[i].lerp_(from[i], weight);
+}
+
 WorldTrainer::Views WorldTrainer::look(std::span<const mdp::Trajectory* const> episodes) {
   torch::NoGradGuard no_grad;
   const bool places = model_->options().locations;
@@ -129,7 +138,8 @@ WorldTrainer::Views WorldTrainer::look(std::span<const mdp::Trajectory* const> e
     for (const auto& step : e->steps) seen.push_back(&step.observation);
     seen.push_back(&e->last);
   }
-  std::vector<Tensor> raw, features;
+  std::vector<Tensor> raw, described, features;
+  std::vector<int64_t> sizes;
   for (size_t at = 0; at < seen.size(); at += kEncodeAtOnce) {
     const auto some = std::span(seen).subspan(at, std::min(kEncodeAtOnce, seen.size() - at));
     auto batch = nets::collate(some, model_->spec(), model_->device());
@@ -137,19 +147,20 @@ WorldTrainer::Views WorldTrainer::look(std::span<const mdp::Trajectory* const> e
     const auto encoded = model_->encoder()(batch);
     raw.push_back(encoded.global);
     if (!places) continue;
-    const auto all = model_->places(batch, encoded).to(torch::kCPU, torch::kFloat32);
-    for (size_t i = 0; i < some.size(); ++i) {
-      const auto rules = static_cast<size_t>(batch.rules);
-      features.push_back(all.slice(0, batch.loc_offset[i * rules], batch.loc_offset[(i + 1) * rules]));
-    }
+    described.push_back(model_->places(batch, encoded).to(torch::kFloat32));
+    const auto rules = static_cast<size_t>(batch.rules);
+    for (size_t i = 0; i < some.size(); ++i)
+      sizes.push_back(batch.loc_offset[(i + 1) * rules] - batch.loc_offset[i * rules]);
   }
   if (seen.empty()) return result;
-  const auto all = torch::cat(raw);
+  if (places) features = torch::cat(described).to(torch::kCPU).split_with_sizes(sizes);
+  const auto all = torch::cat(raw), on_host = all.to(torch::kCPU);
   int64_t at = 0;
   for (const auto* e : episodes) {
     const auto length = static_cast<int64_t>(e->steps.size()) + 1;
     auto& view = result[e];
     view.raw = all.slice(0, at, at + length);
+    view.raw_on_host = on_host.slice(0, at, at + length);
     if (places) {
       view.features.assign(features.begin() + at, features.begin() + at + length);
       view.places = find_places(*e, view.features, model_->spec());
@@ -169,21 +180,78 @@ Sequences WorldTrainer::sequences(std::span<const mdp::Trajectory* const> episod
   return s;
 }
 
-void WorldTrainer::make_batch(Batch& batch, const Views& views, bool first) {
+void WorldTrainer::make_batch(Batch& batch, const Views& views) const {
   if (batch.own.empty()) return;
   batch.s = sequences(batch.own, views, batch.steps);
   batch.on_device = on_device(batch.s, model_->device(), type());
-  const auto& s = batch.s;
-  if (options_.train_encoder) {
-    if (first) batch.raw = encode(s, 0, s.steps + 1, model_->encoder(), false);
+  if (!options_.train_encoder) add_latents(batch, views);
+}
+
+// Of an encoder that stays as it is.
+void WorldTrainer::add_latents(Batch& batch, const Views& views) const {
+  const auto joined = [&](torch::TensorOptions as, auto part) {
+    auto all = torch::zeros({batch.s.steps + 1, batch.s.episodes, model_->latent_width()}, as);
+    for (size_t b = 0; b < batch.own.size(); ++b) {
+      const Tensor& own = part(views.at(batch.own[b]));
+      all.select(1, static_cast<int64_t>(b)).slice(0, 0, own.size(0)).copy_(own);
+    }
+    return all;
+  };
+  batch.raw = joined(torch::TensorOptions(model_->device()).dtype(type()),
+                     [](const View& view) -> const Tensor& { return view.raw; });
+  if (!batch.first) return;
+  batch.raw_exact = batch.raw.is_cpu() ? batch.raw.to(torch::kFloat64)
+                                       : joined(torch::TensorOptions(torch::kFloat64),
+                                                [](const View& view) -> const Tensor& { return view.raw_on_host; });
+}
+
+std::optional<WorldTrainer::Batch> WorldTrainer::next_batch(Course& course) const {
+  auto& order = course.order;
+  if (course.at == order.size()) {
+    course.at = 0;
+    ++course.pass;
+  }
+  if (course.pass == options_.passes) return {};
+  if (course.at == 0) {
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[course.shuffle.below(i)]);
+  }
+  Batch batch;
+  batch.first = course.pass == 0;
+  const auto& [lengths, first] = course.lengths;
+  const size_t end = std::min(course.at + static_cast<size_t>(options_.batch), order.size());
+  for (size_t& i = course.at; i < end; ++i, ++batch.episodes) {
+    batch.steps = std::max(batch.steps, static_cast<int64_t>(lengths[order[i]]));
+    if (order[i] < first || order[i] >= first + course.known.size()) continue;
+    batch.own.push_back(course.known[order[i] - first]);
+    batch.columns.push_back(batch.episodes);
+  }
+  make_batch(batch, course.views);
+  return batch;
+}
+
+bool WorldTrainer::decides_there() const {
+  return !model_->device().is_cpu() && (group_->size() == 1 || group_->gpu() != nullptr);
+}
+
+void WorldTrainer::step(Sums& sums) {
+  const double norm = gradients_->finish(options_.max_grad_norm);
+  if (!std::isfinite(norm)) {
+    ++sums.stats.skipped;
     return;
   }
-  batch.raw = torch::zeros({s.steps + 1, s.episodes, model_->latent_width()},
-                           torch::TensorOptions(model_->device()).dtype(type()));
-  for (size_t b = 0; b < batch.own.size(); ++b) {
-    const auto& own = views.at(batch.own[b]).raw;
-    batch.raw.select(1, static_cast<int64_t>(b)).slice(0, 0, own.size(0)).copy_(own);
-  }
+  fused_step(adam_);
+  if (options_.train_encoder) follow_encoder();
+  sums.stats.grad_norm += norm;
+}
+
+void WorldTrainer::step_there(Sums& sums) {
+  torch::NoGradGuard no_grad;
+  const auto norm = gradients_->finish_there(options_.max_grad_norm);
+  const auto taken = finite(norm);
+  sums.taken = sums.taken + taken.to(torch::kFloat32);
+  fused_step(adam_, {(1 - taken).to(torch::kFloat32), sums.taken});
+  if (options_.train_encoder) follow_encoder_there(taken);
+  sums.norms = sums.norms + torch::where(taken > 0, norm, torch::zeros_like(norm));
 }
 
 void WorldTrainer::learn(Batch& batch, Sums& sums) {
@@ -194,14 +262,7 @@ void WorldTrainer::learn(Batch& batch, Sums& sums) {
     const auto loss = own_loss(batch, begin, end, memory, sums);
     gradients_->begin();
     if (loss.defined()) loss.backward();
-    const double norm = gradients_->finish(options_.max_grad_norm);
-    if (std::isfinite(norm)) {
-      fused_step(adam_);
-      if (options_.train_encoder) follow_encoder();
-      sums.stats.grad_norm += norm;
-    } else {
-      ++sums.stats.skipped;
-    }
+    sums.taken.defined() ? step_there(sums) : step(sums);
     ++sums.chunks;
   }
 }
@@ -217,16 +278,25 @@ WorldScore WorldTrainer::score_at_head(std::span<const mdp::Trajectory* const> u
   return result;
 }
 
-// Means over the chunks.
-void WorldTrainer::end(Sums& sums) const {
+// Means over the chunks. Where the host has looked at none of them, this is its one copy.
+void WorldTrainer::end(Sums& sums) {
   auto& stats = sums.stats;
   double* const parts[] = {&stats.loss,  &stats.latent,  &stats.reward,   &stats.terminal, &stats.present,
                            &stats.count, &stats.members, &stats.variance, &stats.gone,     &stats.come};
-  std::vector<double> values;
-  for (const double* part : parts) values.push_back(*part);
-  group_->sum(values);
+  static_assert(std::size(parts) == Sums::kParts);
+  auto values = sums.parts;
+  if (sums.taken.defined()) values = torch::cat({values, torch::stack({sums.norms, sums.taken.to(torch::kFloat64)})});
+  values = values.to(torch::kCPU);
+  double* const v = values.data_ptr<double>();
+  if (sums.taken.defined()) {
+    const auto taken = static_cast<int64_t>(v[Sums::kParts + 1]);
+    count_steps(adam_, taken);
+    stats.grad_norm = v[Sums::kParts];
+    stats.skipped = sums.chunks - taken;
+  }
+  group_->sum({v, Sums::kParts});
   const auto n = static_cast<double>(std::max<int64_t>(sums.chunks, 1));
-  for (size_t i = 0; i < values.size(); ++i) *parts[i] = values[i] / n;
+  for (size_t i = 0; i < std::size(parts); ++i) *parts[i] = v[i] / n;
   stats.grad_norm /= n;
   const auto mean = z_sums_[1] / z_sums_[0];
   stats.latent_deviation = (z_sums_[2] / z_sums_[0] - mean.square()).clamp_min(0).sqrt().min().item<double>();
@@ -258,24 +328,21 @@ WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajecto
   if (updates_ > 0) stats.score = score_at_head(unseen);
   const bool needed = !options_.train_encoder || model_->options().locations;
   const auto views = needed ? look(known) : Views();
-  std::vector<size_t> order(all.values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  for (int pass = 0; pass < options_.passes; ++pass) {
-    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle.below(i)]);
-    for (size_t at = 0; at < order.size(); at += static_cast<size_t>(options_.batch)) {
-      Batch batch;
-      for (size_t i = at; i < std::min(at + static_cast<size_t>(options_.batch), order.size()); ++i, ++batch.episodes) {
-        batch.steps = std::max(batch.steps, static_cast<int64_t>(all.values[order[i]]));
-        if (order[i] < all.first || order[i] >= all.first + known.size()) continue;
-        batch.own.push_back(known[order[i] - all.first]);
-        batch.columns.push_back(batch.episodes);
-      }
-      make_batch(batch, views, pass == 0);
-      if (pass == 0) observe(batch);
-      learn(batch, sums);
-      ++stats.minibatches;
-      if (between) between();
-    }
+  Course course{known, all, views, shuffle, std::vector<size_t>(all.values.size())};
+  std::iota(course.order.begin(), course.order.end(), size_t{0});
+  const auto where = torch::TensorOptions(model_->device());
+  sums.parts = torch::zeros({Sums::kParts}, where.dtype(torch::kFloat64));
+  if (decides_there()) {
+    sums.taken = torch::zeros({}, where.dtype(torch::kFloat32));
+    sums.norms = torch::zeros({}, where.dtype(torch::kFloat64));
+  }
+  // On a GPU the next one is made while this one is learned from.
+  Ahead<Batch> batches(!model_->device().is_cpu(), [&] { return next_batch(course); });
+  while (auto batch = batches.next(between)) {
+    if (batch->first) observe(*batch);
+    learn(*batch, sums);
+    ++stats.minibatches;
+    if (between) between();
   }
   ++updates_;
   stats.episodes = static_cast<int64_t>(all.values.size());

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,7 +82,7 @@ class WorldTrainer {  // of one world model
   // What the model as it is makes of an episode of T steps. Raw latents [T+1, Z]; features of the locations of each
   // observation [L, F] on the CPU, and what actions did to them, where the model sees locations.
   struct View {
-    torch::Tensor raw;
+    torch::Tensor raw, raw_on_host;
     std::vector<torch::Tensor> features;
     EpisodePlaces places;
   };
@@ -101,8 +102,16 @@ class WorldTrainer {  // of one world model
   Latents latents(const Sequences& s, const torch::Tensor& raw, int64_t begin, int64_t end);
   struct Batch;
   WorldScore score_at_head(std::span<const mdp::Trajectory* const> unseen);
-  void make_batch(Batch& batch, const Views& views, bool first);
+  struct Course;
+  // Reads the course alone, and no weights: may run next to learn(). Nothing behind the last.
+  std::optional<Batch> next_batch(Course& course) const;
+  void make_batch(Batch& batch, const Views& views) const;
+  void add_latents(Batch& batch, const Views& views) const;
   void learn(Batch& batch, Sums& sums);
+  void step(Sums& sums);
+  // Whether the host need not look at each chunk, and the same step then.
+  bool decides_there() const;
+  void step_there(Sums& sums);
   torch::Tensor own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums);
   struct Weights;
   struct CountLosses;
@@ -112,10 +121,11 @@ class WorldTrainer {  // of one world model
   Weights weights(const Batch& batch, const Latents& l, const torch::Tensor& counts_for, int64_t begin,
                   int64_t end) const;
   torch::Tensor coins(const Batch& batch, int64_t begin, int64_t end, const Sums& sums) const;
-  void observe(const Batch& batch);
-  void end(Sums& sums) const;
+  void observe(Batch& batch);
+  void end(Sums& sums);
   torch::ScalarType type() const { return parameters_[0].scalar_type(); }
   void follow_encoder();
+  void follow_encoder_there(const torch::Tensor& taken);  // [] float64: 0 or 1
   void drift(const Sequences& s, const torch::Tensor& z, Clips clips, WorldScore& score);
 
   nets::WorldModel model_;

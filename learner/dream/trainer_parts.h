@@ -1,6 +1,8 @@
 // What WorldTrainer's own files share.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "learner/dream/trainer.h"
@@ -9,12 +11,25 @@ namespace rlgo::learner {
 
 // Episodes side by side, of which this learner has some.
 struct WorldTrainer::Batch {
+  bool first = false;  // of the first pass: its statistics are not known yet
   std::vector<const mdp::Trajectory*> own;
   std::vector<int64_t> columns;     // their places among all
   int64_t episodes = 0, steps = 0;  // of all: how many, how long the longest is
   Sequences s;                      // of its own, as long as the longest of all; empty where it has none
   Sequences on_device;              // the same for the model
   torch::Tensor raw;                // [T+1, own, Z] latents, where they are needed
+  torch::Tensor raw_exact;          // the same on the host in float64, where `first`
+};
+
+// The batches of an update, pass after pass.
+struct WorldTrainer::Course {
+  std::span<const mdp::Trajectory* const> known;  // this learner's episodes
+  const LearnerGroup::Gathered& lengths;          // of all learners' episodes
+  const Views& views;
+  Rng& shuffle;
+  std::vector<size_t> order;  // of all learners' episodes, in this pass
+  int pass = 0;
+  size_t at = 0;  // in `order`
 };
 
 // What a mean over this learner's part counts in the mean over all.
@@ -31,8 +46,12 @@ struct WorldTrainer::CountLosses {
 
 // Means over the chunks of an update.
 struct WorldTrainer::Sums {
+  static constexpr size_t kParts = 10;  // of the loss, itself included
   WorldStats stats;
   int64_t chunks = 0;
+  torch::Tensor parts;  // [kParts] float64 where the model is, of this learner
+  // Where the host does not look at each chunk: steps taken [] float32, sum of their norms [] float64.
+  torch::Tensor taken, norms;
 };
 
 // Standardised latents of a chunk of T steps: what the model reads, and what it must predict.

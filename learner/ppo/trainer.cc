@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "learner/ppo/gae.h"
 #include "learner/ppo/loss.h"
-#include "learner/ppo/transitions.h"
+#include "learner/ppo/trainer_parts.h"
 
 namespace rlgo::learner {
 namespace {
@@ -17,7 +17,6 @@ using torch::Tensor;
 
 constexpr double kReturnDecay = 0.95;          // of the running moments of returns, per update
 constexpr double kMinValueScale = 0.1;         // percent of the initial cost
-constexpr double kLargestWeight = 2;           // of a transition of older weights (truncated: Espeholt et al. 2018)
 constexpr double kFreshRatioTolerance = 0.01;  // far above rounding, far below a wrong mask
 
 // [0, count) in segments of `length` that stand in a random order.
@@ -32,19 +31,6 @@ std::vector<int64_t> shuffled(int64_t count, int64_t length, Rng& shuffle) {
 }
 
 }  // namespace
-
-// This learner's part of a minibatch: sums over its transitions, divided by the size of the whole minibatch.
-struct PpoTrainer::Minibatch {
-  enum Part { policy, value, location_value, entropy_rule, entropy_location, kl, clipped, kParts };
-  Tensor loss;  // undefined where the part is empty
-  std::vector<double> parts = std::vector<double>(kParts);
-  double ratio_deviation = 0;
-};
-
-struct PpoTrainer::Sums {
-  UpdateStats stats;
-  int64_t steps = 0;  // minibatches that gave a gradient step
-};
 
 std::vector<std::pair<std::string, double>> UpdateStats::named() const {
   return {{"transitions", static_cast<double>(transitions)},
@@ -91,7 +77,6 @@ void PpoTrainer::find_advantages(Transitions& data, const std::vector<mdp::Traje
   }
   data.advantage = torch::tensor(advantages, torch::kFloat32);
   data.returns = torch::tensor(returns, torch::kFloat32);
-  data.weight = (data.proximal_log_prob - data.old_log_prob).exp().clamp_max(kLargestWeight);
 }
 
 // Means and deviations over the transitions of all learners; the advantages are normalised by theirs.
@@ -119,7 +104,6 @@ void PpoTrainer::share(Transitions& data) const {
 }
 
 void PpoTrainer::update_value_scale(const Transitions& data) {
-  scale_ = 1;
   if (!options_.normalize_returns) return;
   const double square = data.return_deviation * data.return_deviation + data.return_mean * data.return_mean;
   return_mean_ = kReturnDecay * return_mean_ + (1 - kReturnDecay) * data.return_mean;
@@ -127,18 +111,15 @@ void PpoTrainer::update_value_scale(const Transitions& data) {
   return_weight_ = kReturnDecay * return_weight_ + (1 - kReturnDecay);
   const double mean = return_mean_ / return_weight_;
   const double variance = return_square_ / return_weight_ - mean * mean;
-  agent_->rescale_values(mean, std::max(std::sqrt(std::max(variance, 0.0)), kMinValueScale));
-  scale_ = agent_->value_scale();
+  scale_ = agent_->rescale_values(mean, std::max(std::sqrt(std::max(variance, 0.0)), kMinValueScale));
 }
 
 // What the policy and the critic think of the actions now. Data that was made with these weights reports so itself.
 void PpoTrainer::find_proximal(Transitions& data, const std::function<void()>& between) {
-  data.proximal_log_prob = data.old_log_prob;
-  data.proximal_value = data.old_value_rule;
   const auto stale = [&](int64_t version) { return !version_ || version != *version_; };
   if (std::ranges::any_of(data.versions, stale)) {
     const torch::NoGradGuard no_gradients;
-    std::vector<Tensor> log_probs, values;
+    std::vector<Tensor> log_probs;
     std::vector<std::vector<int64_t>> parts;
     for (int64_t begin = 0; begin < data.count(); begin += options_.minibatch) {
       auto& chosen =
@@ -151,11 +132,9 @@ void PpoTrainer::find_proximal(Transitions& data, const std::function<void()>& b
       const auto m = pass.next();
       const auto e = agent_->evaluate(m.batch, m.actions);
       log_probs.push_back(e.log_prob());
-      values.push_back(e.value_rule);
       if (between) between();
     }
-    data.proximal_log_prob = torch::cat(log_probs).to(torch::kCPU, torch::kFloat32);
-    data.proximal_value = torch::cat(values).to(torch::kCPU, torch::kFloat32);
+    data.proximal_log_prob = torch::cat(log_probs).to(torch::kFloat32);
   }
 }
 
@@ -181,20 +160,21 @@ void PpoTrainer::step(Sums& sums) {
   ++sums.steps;
 }
 
-PpoTrainer::Minibatch PpoTrainer::evaluate(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size,
-                                           bool first) {
+PpoTrainer::Minibatch PpoTrainer::evaluate(const LossInputs& inputs, Pass& pass, int64_t size, bool first) {
   Minibatch result;
   const auto m = pass.next();
   const auto chosen = m.chosen;
-  if (chosen.empty()) return result;
+  if (chosen.empty()) {
+    result.parts = torch::zeros({Minibatch::kParts}, torch::TensorOptions(agent_->device()).dtype(torch::kFloat64));
+    return result;
+  }
   const auto e = agent_->evaluate(m.batch, m.actions);
   const auto in = inputs.at(m.index);
 
   const auto log_ratio = e.log_prob() - in.proximal_log_prob();
   if (first) {
     const auto since_acting = e.log_prob().detach() - in.old_log_prob();
-    result.ratio_deviation = since_acting.expm1().abs().max().item<double>();
-    check_fresh(data, chosen, result.ratio_deviation);
+    result.deviation = since_acting.expm1().abs().amax();
   }
   const auto target = in.returns() / scale_;
   const auto policy = policy_loss(log_ratio, in.weighted_advantage(), options_.clip);
@@ -205,34 +185,44 @@ PpoTrainer::Minibatch PpoTrainer::evaluate(const Transitions& data, const LossIn
   result.loss =
       fraction * (policy + options_.value_weight * (value + location_value) - options_.entropy * e.entropy().mean());
   const auto ratio = log_ratio.detach();
-  const auto parts = torch::stack({policy.detach(), value.detach(), location_value.detach(),
-                                   e.entropy_rule.detach().mean(), e.entropy_location.detach().mean(), approx_kl(ratio),
-                                   clip_fraction(ratio, options_.clip).to(ratio.scalar_type())})
-                         .to(torch::kCPU, torch::kFloat64);  // one transfer
-  for (size_t i = 0; i < result.parts.size(); ++i) result.parts[i] = fraction * parts.const_data_ptr<double>()[i];
+  result.parts = torch::stack({policy.detach(), value.detach(), location_value.detach(), e.entropy_rule.detach().mean(),
+                               e.entropy_location.detach().mean(), approx_kl(ratio),
+                               clip_fraction(ratio, options_.clip).to(ratio.scalar_type())})
+                     .to(torch::kFloat64) *
+                 fraction;
   return result;
 }
 
 bool PpoTrainer::train(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size, bool first,
                        Sums& sums) {
-  auto m = evaluate(data, inputs, pass, size, first);
-  group_->sum(m.parts);
+  auto m = evaluate(inputs, pass, size, first);
+  if (sums.there) {
+    train_there(m, first, *sums.there);
+    return true;
+  }
+  const auto parts = m.parts.to(torch::kCPU);
+  const std::span<double> sum(parts.data_ptr<double>(), Minibatch::kParts);
   auto& stats = sums.stats;
-  if (first) stats.ratio_deviation = group_->max(m.ratio_deviation);
-  stats.last_kl = m.parts[Minibatch::kl];
+  if (first) {
+    if (m.deviation.defined()) stats.ratio_deviation = m.deviation.item<double>();
+    check_fresh(data, sums.first_chosen, stats.ratio_deviation);
+  }
+  group_->sum(sum);
+  if (first) stats.ratio_deviation = group_->max(stats.ratio_deviation);
+  stats.last_kl = sum[Minibatch::kl];
   if (!first && options_.target_kl > 0 && stats.last_kl > options_.target_kl) return false;
 
   gradients_->begin();
   if (m.loss.defined()) m.loss.backward();
   step(sums);
 
-  stats.policy_loss += m.parts[Minibatch::policy];
-  stats.value_loss += m.parts[Minibatch::value];
-  stats.location_value_loss += m.parts[Minibatch::location_value];
-  stats.entropy_rule += m.parts[Minibatch::entropy_rule];
-  stats.entropy_location += m.parts[Minibatch::entropy_location];
+  stats.policy_loss += sum[Minibatch::policy];
+  stats.value_loss += sum[Minibatch::value];
+  stats.location_value_loss += sum[Minibatch::location_value];
+  stats.entropy_rule += sum[Minibatch::entropy_rule];
+  stats.entropy_location += sum[Minibatch::entropy_location];
   stats.approx_kl += stats.last_kl;
-  stats.clip_fraction += m.parts[Minibatch::clipped];
+  stats.clip_fraction += sum[Minibatch::clipped];
   ++stats.minibatches;
   return true;
 }
@@ -251,6 +241,32 @@ std::vector<std::vector<int64_t>> PpoTrainer::own_parts(const Transitions& data,
   return own;
 }
 
+// Means over the minibatches, and what is known of the data.
+void PpoTrainer::end(const Transitions& data, Sums& sums) const {
+  auto& stats = sums.stats;
+  if (sums.steps == 0) {
+    fail(
+        "ppo: the gradients of all {} minibatches were not finite (policy loss {}, value loss {}); the weights are "
+        "unchanged",
+        stats.minibatches, stats.policy_loss, stats.value_loss);
+  }
+  const auto n = static_cast<double>(stats.minibatches);
+  for (double* sum : {&stats.policy_loss, &stats.value_loss, &stats.location_value_loss, &stats.entropy_rule,
+                      &stats.entropy_location, &stats.approx_kl, &stats.clip_fraction}) {
+    *sum /= n;
+  }
+  stats.grad_norm /= static_cast<double>(sums.steps);
+  stats.transitions = data.total;
+  stats.explained_variance = data.explained_variance;
+  stats.return_mean = data.return_mean;
+  stats.advantage_deviation = data.advantage_deviation;
+  if (!sums.there) {
+    stats.value_shift = agent_->value_shift();
+    stats.value_scale = agent_->value_scale();
+  }
+  stats.learning_rate = static_cast<const torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr();
+}
+
 UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories, Rng& shuffle,
                                const std::function<void()>& between) {
   auto data = flatten(trajectories, *agent_, options_.distinct_rows, between);
@@ -265,35 +281,31 @@ UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories,
 
   Sums sums;
   auto& stats = sums.stats;
+  const auto begin_pass = [&] {
+    return std::make_unique<Pass>(
+        data, *agent_, own_parts(data, shuffled(count, data.table ? options_.segment : 1, shuffle)), between);
+  };
+  if (decides_there()) sums.there = start_there();
+  auto pass = begin_pass();
+  sums.first_chosen = pass->part(0);
   for (int epoch = 0; epoch < options_.epochs && !stats.early_stop; ++epoch) {
-    auto own = own_parts(data, shuffled(count, data.table ? options_.segment : 1, shuffle));
-    const auto parts = std::ssize(own);
-    Pass pass(data, *agent_, std::move(own), between);
+    if (!pass) pass = begin_pass();
+    const int64_t parts = pass->size();
     for (int64_t part = 0; part < parts && !stats.early_stop; ++part) {
       const int64_t size = (part + 1) * count / parts - part * count / parts;
-      stats.early_stop = !train(data, inputs, pass, size, epoch == 0 && part == 0, sums);
+      stats.early_stop = !train(data, inputs, *pass, size, epoch == 0 && part == 0, sums);
       if (between) between();
     }
+    pass.reset();
+    if (!sums.there) continue;
+    if (epoch + 1 < options_.epochs) pass = begin_pass();  // is joined while this one is computed
+    read(*sums.there, epoch == 0, sums);
+    if (epoch == 0) {
+      check_fresh(data, sums.first_chosen, stats.ratio_deviation);
+      stats.ratio_deviation = group_->max(stats.ratio_deviation);
+    }
   }
-  if (sums.steps == 0) {
-    fail(
-        "ppo: the gradients of all {} minibatches were not finite (policy loss {}, value loss {}); the weights are "
-        "unchanged",
-        stats.minibatches, stats.policy_loss, stats.value_loss);
-  }
-  const auto n = static_cast<double>(stats.minibatches);
-  for (double* sum : {&stats.policy_loss, &stats.value_loss, &stats.location_value_loss, &stats.entropy_rule,
-                      &stats.entropy_location, &stats.approx_kl, &stats.clip_fraction}) {
-    *sum /= n;
-  }
-  stats.grad_norm /= static_cast<double>(sums.steps);
-  stats.transitions = count;
-  stats.explained_variance = data.explained_variance;
-  stats.return_mean = data.return_mean;
-  stats.advantage_deviation = data.advantage_deviation;
-  stats.value_shift = agent_->value_shift();
-  stats.value_scale = agent_->value_scale();
-  stats.learning_rate = static_cast<torch::optim::AdamOptions&>(adam_.param_groups()[0].options()).lr();
+  end(data, sums);
   return stats;
 }
 

@@ -54,8 +54,8 @@ class PpoTrainer {  // Schulman et al. 2017
   // One update from complete trajectories. `shuffle` orders the minibatches; `between` is called after each, and
   // between the steps of what comes before them. Throws Error where a trajectory does not fit the network (spec,
   // illegal action, numbers that are not finite), where data of the current weights version does not reproduce its own
-  // log-probabilities, and where no minibatch gave finite gradients. No trajectory, or only empty ones: nothing
-  // happens, transitions is 0.
+  // log-probabilities (on a GPU after its first pass), and where no minibatch gave finite gradients. No trajectory, or
+  // only empty ones: nothing happens, transitions is 0.
   //
   // Several learners give their parts of the data and all get what one learner would with the whole of it (the parts
   // one after the other, by place), up to rounding: advantages, returns and the means of every loss run over all
@@ -91,8 +91,15 @@ class PpoTrainer {  // Schulman et al. 2017
   // update; then no step was taken.
   bool train(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size, bool first, Sums& sums);
   struct Minibatch;
-  Minibatch evaluate(const Transitions& data, const LossInputs& inputs, Pass& pass, int64_t size, bool first);
+  Minibatch evaluate(const LossInputs& inputs, Pass& pass, int64_t size, bool first);
   void step(Sums& sums);
+  void end(const Transitions& data, Sums& sums) const;
+  // Where the host looks at a pass, not at each of its minibatches (trainer_there.cc).
+  struct SumsThere;
+  bool decides_there() const;
+  SumsThere start_there() const;
+  void train_there(Minibatch& minibatch, bool first, SumsThere& there);
+  void read(const SumsThere& there, bool first, Sums& sums);
 
   nets::Agent agent_;
   PpoOptions options_;
@@ -100,7 +107,7 @@ class PpoTrainer {  // Schulman et al. 2017
   std::shared_ptr<LearnerGroup> group_;
   std::unique_ptr<GradientSum> gradients_;
   std::optional<int64_t> version_;
-  double scale_ = 1;                                                // of values, in this update
+  double scale_ = 1;                                                // of values; of the last update
   double return_mean_ = 0, return_square_ = 0, return_weight_ = 0;  // decaying sums; divide by the weight
 };
 

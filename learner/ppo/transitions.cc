@@ -97,10 +97,15 @@ void join_whole(Transitions& data, nets::AgentImpl& agent, int64_t most_bytes) {
   data.whole.emplace(std::move(all));
 }
 
-LossInputs::LossInputs(const Transitions& data, torch::Device device, torch::ScalarType type)
-    : all_(nets::to_device(torch::stack({data.proximal_log_prob, data.old_log_prob, data.returns,
-                                         data.advantage * data.weight, data.old_value_rule, data.old_value_location}),
-                           device, type)) {}
+LossInputs::LossInputs(const Transitions& data, torch::Device device, torch::ScalarType type) {
+  const auto known = nets::to_device(
+      torch::stack({data.old_log_prob, data.returns, data.advantage, data.old_value_rule, data.old_value_location}),
+      device);
+  const auto old = known[0];
+  const auto proximal = data.proximal_log_prob.defined() ? data.proximal_log_prob : old;
+  const auto weight = (proximal - old).exp().clamp_max(kLargestWeight);  // proximal to behaviour policy
+  all_ = torch::stack({proximal, old, known[1], known[2] * weight, known[3], known[4]}).to(type);
+}
 
 Pass::Pass(const Transitions& data, nets::AgentImpl& agent, std::vector<std::vector<int64_t>> minibatches,
            const std::function<void()>& between, int64_t most_bytes)
@@ -114,6 +119,7 @@ Pass::Pass(const Transitions& data, nets::AgentImpl& agent, std::vector<std::vec
   std::vector<int64_t> all;
   for (const auto& chosen : minibatches_) all.insert(all.end(), chosen.begin(), chosen.end());
   index_ = nets::to_ints(all, device_);
+  if (!data_.whole) ahead_.emplace(!device_.is_cpu(), [this] { return join(); });
 }
 
 void Pass::add(const std::vector<int64_t>& chosen) {
@@ -130,21 +136,22 @@ void Pass::add(const std::vector<int64_t>& chosen) {
   }
 }
 
-// The next minibatch, and elsewhere than on the CPU those that fit next to it.
-void Pass::join() {
-  const bool ahead = !device_.is_cpu();
-  for (joined_ = next_; joined_ < minibatches_.size();) {
+// The next minibatch that is not joined yet, and elsewhere than on the CPU those that fit next to it.
+std::optional<std::deque<nets::GraphBatch>> Pass::join() {
+  bool any = false;
+  while (joined_ < minibatches_.size()) {
     const auto& chosen = minibatches_[joined_++];
     if (chosen.empty()) continue;
     add(chosen);
-    if (!ahead || collator_.bytes() >= most_bytes_) break;
-    if (between_) between_();
+    any = true;
+    if (device_.is_cpu() || collator_.bytes() >= most_bytes_) break;
   }
-  ready_ = collator_.finish();
+  if (!any) return {};
+  return collator_.finish();
 }
 
 nets::GraphBatch Pass::joined() {
-  if (next_ >= joined_) join();
+  if (ready_.empty()) ready_ = ahead_->next(between_).value();
   auto batch = std::move(ready_.front());
   ready_.pop_front();
   if (type_ != torch::kFloat32) batch.convert(type_);

@@ -14,6 +14,7 @@
 #include "core/nets/agent.h"
 #include "core/nets/batch.h"
 #include "core/nets/slices.h"
+#include "learner/ahead.h"
 
 namespace rlgo::learner {
 
@@ -27,8 +28,8 @@ struct Transitions {
   std::vector<int64_t> versions;
   // [T] on the host.
   torch::Tensor old_log_prob, old_value_rule, old_value_location, advantage, returns;
-  torch::Tensor proximal_log_prob, proximal_value;  // under the weights that the update starts from
-  torch::Tensor weight;                             // of each transition: proximal to behaviour policy
+  // [T] float32 on the network's device: under the weights that the update starts from; undefined: as old_log_prob.
+  torch::Tensor proximal_log_prob;
   // Over all learners' transitions, of which this learner has those from `first` on.
   int64_t total = 0, first = 0;
   double advantage_deviation = 0, return_mean = 0, return_deviation = 0, explained_variance = 0;
@@ -45,6 +46,8 @@ Transitions flatten(const std::vector<mdp::Trajectory>& trajectories, nets::Agen
 // depend on what they are learned with; nor where they take more than `most_bytes`, or some are dreamed and others not.
 inline constexpr int64_t kWholeBytes = int64_t{1} << 30;
 void join_whole(Transitions& data, nets::AgentImpl& agent, int64_t most_bytes = kWholeBytes);
+
+inline constexpr double kLargestWeight = 2;  // of a transition of older weights (truncated: Espeholt et al. 2018)
 
 // What the loss needs of each transition besides its observation and action, [T] on the network's device in its type of
 // number, moved there at once.
@@ -68,15 +71,18 @@ class LossInputs {
 
 // One pass over transitions in minibatches. Where the observations are joined already, each is taken from them. Else,
 // on the CPU, each is joined when its turn comes; elsewhere as many as fit in kPassBytes (the last of them may exceed
-// it) are joined at once and cross in two transfers. So how many copies a pass makes depends on how much it reads, not
-// on the number of its minibatches; none of them makes the host wait.
+// it) are joined at once and cross in two transfers, on a thread that does so before they are needed. So how many
+// copies a pass makes depends on how much it reads, not on the number of its minibatches; none of them makes the host
+// wait.
 class Pass {
  public:
-  static constexpr int64_t kPassBytes = int64_t{256} << 20;
+  static constexpr int64_t kPassBytes = int64_t{64} << 20;
 
-  // minibatches: places in `data`; perhaps empty. `between` is called after each that is joined ahead.
+  // minibatches: places in `data`; perhaps empty. `between` is called while some are waited for.
   Pass(const Transitions& data, nets::AgentImpl& agent, std::vector<std::vector<int64_t>> minibatches,
        const std::function<void()>& between, int64_t most_bytes = kPassBytes);
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
 
   struct Minibatch {
     std::span<const int64_t> chosen;
@@ -86,10 +92,12 @@ class Pass {
   };
   // The next one, in order; an empty one has no batch.
   Minibatch next();
+  int64_t size() const { return std::ssize(minibatches_); }
+  const std::vector<int64_t>& part(size_t i) const { return minibatches_.at(i); }
 
  private:
   void add(const std::vector<int64_t>& chosen);
-  void join();
+  std::optional<std::deque<nets::GraphBatch>> join();
   nets::GraphBatch joined();
 
   const Transitions& data_;
@@ -100,9 +108,10 @@ class Pass {
   int64_t most_bytes_;
   torch::Tensor index_;  // all of them, one after the other
   nets::Collator collator_;
-  size_t next_ = 0, joined_ = 0;  // of minibatches_
+  size_t next_ = 0, joined_ = 0;  // of minibatches_; the second is the joining thread's
   int64_t begin_ = 0;             // of the next one, in index_
   std::deque<nets::GraphBatch> ready_;
+  std::optional<Ahead<std::deque<nets::GraphBatch>>> ahead_;  // last: its thread ends first
 };
 
 }  // namespace rlgo::learner

@@ -27,7 +27,9 @@
 namespace rlgo::test {
 
 struct FakeDevice {
-  static inline std::atomic<int64_t> to_device{0}, to_host{0};  // copies, but for those of the kernels themselves
+  // Copies, but for those of the kernels themselves; to the host also numbers that it asks for, and sizes that only the
+  // device knows (nonzero, masks as indices).
+  static inline std::atomic<int64_t> to_device{0}, to_host{0};
   // Of those to the device: the host waits, as it asked for that, or as the memory is not pinned.
   static inline std::atomic<int64_t> blocking{0}, pageable{0};
   static inline std::atomic<int64_t> flattened{0};  // calls of cuDNN's for the weights of an LSTM
@@ -153,7 +155,23 @@ inline torch::Scalar item(const torch::Tensor& t) {
   synchronize();
   return on_host(t).item();
 }
+// Kernels whose result has a size that the host must ask for.
+inline bool asks_for_size(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const auto& name = op.schema().name();
+  const auto arguments = torch::jit::last(stack, op.schema().arguments().size());
+  if (name == "aten::nonzero" || name == "aten::masked_select" || name == "aten::_unique2") return true;
+  if (name == "aten::repeat_interleave") return arguments.back().isNone();
+  if (name != "aten::index" && name != "aten::_index_put_impl_") return false;
+  for (const auto& index : arguments[1].toListRef()) {
+    if (index.isTensor() && index.toTensor().scalar_type() == torch::kBool) return true;
+  }
+  return false;
+}
 inline void kernel(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  if (kernels == 0 && asks_for_size(op, *stack)) {
+    ++FakeDevice::to_host;
+    synchronize();
+  }
   struct Depth {
     Depth() { ++kernels; }
     ~Depth() { --kernels; }

@@ -51,9 +51,9 @@ TEST(WorldOnDevice, LearnsWhatTheHostLearns) {
     EXPECT_LT((a[i].second - b[i].second.cpu()).abs().max().item<double>(), 2e-3) << a[i].first;
 }
 
-// A batch crosses once, whatever the number of its chunks; of a chunk coins and new locations cross, and losses and
-// norm come back.
-TEST(WorldOnDevice, TheHostWaitsTwiceAChunk) {
+// A batch crosses once, whatever the number of its chunks; of a chunk coins and new locations cross, and nothing comes
+// back: the host waits for latents and places at the beginning of an update, and for all losses and norms at its end.
+TEST(WorldOnDevice, TheHostDoesNotWaitForAChunk) {
   struct Copies {
     int64_t to_device, to_host;
   };
@@ -66,8 +66,9 @@ TEST(WorldOnDevice, TheHostWaitsTwiceAChunk) {
     return Copies{FakeDevice::to_device, FakeDevice::to_host};
   };
   const auto one = of(4), two = of(2), four = of(1);
-  EXPECT_EQ(four.to_host - two.to_host, 2 * (two.to_host - one.to_host)) << "as many a chunk";
-  EXPECT_EQ(four.to_device - two.to_device, four.to_host - two.to_host) << "two each";
+  EXPECT_EQ(one.to_host, 3);
+  EXPECT_EQ(four.to_host, one.to_host);
+  EXPECT_EQ(four.to_device - two.to_device, 2 * (two.to_device - one.to_device)) << "as many a chunk";
 }
 
 TEST(WorldOnDevice, TheWeightsOfItsMemoryLieInARow) {
@@ -113,6 +114,23 @@ TEST(FakeDeviceTest, CountsCopiesThatWait) {
   nets::to_device(host, FakeDevice::device());
   EXPECT_EQ(FakeDevice::to_device, 3);
   EXPECT_EQ(FakeDevice::blocking + FakeDevice::pageable, 2);
+}
+
+// As CUDA does.
+TEST(FakeDeviceTest, CountsSizesThatTheHostAsksFor) {
+  const auto x = nets::to_device(torch::ones({3}), FakeDevice::device());
+  const auto some = nets::to_device(torch::tensor({0, 2}), FakeDevice::device());
+  const auto waits = [](const auto& what) {
+    FakeDevice::reset();
+    what();
+    return FakeDevice::to_host.load();
+  };
+  EXPECT_EQ(waits([&] { x.nonzero(); }), 1);
+  EXPECT_GE(waits([&] { x.index({x > 0}); }), 1);
+  EXPECT_EQ(waits([&] { x.masked_select(x > 0); }), 1);
+  EXPECT_EQ(waits([&] { torch::repeat_interleave(some); }), 1);
+  EXPECT_EQ(waits([&] { torch::repeat_interleave(some, 2); }), 0);
+  EXPECT_EQ(waits([&] { x.index({some}) + x.index_select(0, some); }), 0);
 }
 
 }  // namespace
