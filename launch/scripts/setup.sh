@@ -156,7 +156,7 @@ make_onnx() {
     onnx_stamp >"$ONNX/.rlgo-stamp"  # put there by hand
     return
   fi
-  say "building ONNX $ONNX_VERSION (2 minutes on 2 cores)"
+  say "building ONNX $ONNX_VERSION (a minute on 2 cores)"
   mkdir "$source"
   run_step "$log" "downloading ONNX (is PyPI reached?)" "$BASE_PYTHON" -m pip download \
     --no-deps --no-cache-dir --no-binary=onnx --disable-pip-version-check --no-input -d "$source" "onnx==$ONNX_VERSION"
@@ -166,7 +166,8 @@ make_onnx() {
   run_step "$log" "downloading CMake (is PyPI reached?)" "$BASE_PYTHON" -m pip install --no-deps --no-cache-dir \
     --only-binary=:all: --disable-pip-version-check --no-input --target "$source/tools" "cmake==$ONNX_CMAKE"
   run_step "$log" "configuring ONNX" "$source/tools/cmake/data/bin/cmake" -G Ninja -S "$source/onnx-$ONNX_VERSION" -B "$source/build" \
-    "${ONNX_OPTIONS[@]}" "${launcher[@]}" -DCMAKE_INSTALL_PREFIX="$work/onnx" -DCMAKE_INSTALL_LIBDIR=lib
+    "${ONNX_OPTIONS[@]}" "${launcher[@]}" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
+    -DCMAKE_PROJECT_onnx_INCLUDE="$RLGO_ROOT/launch/cmake/onnx_unity.cmake" -DCMAKE_INSTALL_PREFIX="$work/onnx" -DCMAKE_INSTALL_LIBDIR=lib
   run_step "$log" "building ONNX" ninja -C "$source/build" -j "$(build_jobs)" install
   onnx_stamp >"$work/onnx/.rlgo-stamp"
   replace "$work/onnx" "$ONNX"

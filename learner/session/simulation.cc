@@ -288,22 +288,21 @@ SimulationReport simulate(std::span<const mdp::CodedTrajectory> recorded, const 
     if (store) store->tick(watch.seconds());
   };
   hooks.on_epoch = [&](const EpochReport& report, const LoopState& state) {
-    const auto& traffic = mailbox.counters();
     last = {watch.seconds(),
             cpu.us(),
             algorithm.decode_us,
             store ? store->cpu_us() : 0,
-            static_cast<double>(traffic.in.bytes),
-            static_cast<double>(traffic.out.bytes),
+            static_cast<double>(mailbox.counters().in.bytes),
+            static_cast<double>(mailbox.counters().out.bytes),
             state.steps,
             store ? store->parts_written() : 0};
-    if (first.seconds == 0) {
+    if (first.seconds > 0) {
+      lags += report.lag_mean;
+      lag_max = std::max(lag_max, static_cast<double>(report.lag_max));
+      ++epochs;
+    } else {
       first = last;
-      return;
     }
-    lags += report.lag_mean;
-    lag_max = std::max(lag_max, static_cast<double>(report.lag_max));
-    ++epochs;
   };
   Loop loop(mailbox, algorithm, loop_options, hooks);
   loop.run();

@@ -68,7 +68,8 @@ TEST(Measurer, ReadsTheFractionOfLayoutsUnderBothNames) {
   for (const auto& [given, read] : std::map<std::string, double>{
            {"layout=layout_fraction", 0.25}, {"layout=layout_share", 0.25}, {"layout=other", 0}}) {  // old name
     Measurer measurer(fake({given}), quick());
-    EXPECT_EQ(measurer.measure({file_of(measurer, "a", 5000)})[0].layout_fraction, read) << given;
+    const std::vector<fs::path> models = {file_of(measurer, "a", 5000)};
+    EXPECT_EQ(measurer.measure(models)[0].layout_fraction, read) << given;
   }
 }
 
