@@ -23,6 +23,13 @@ constexpr Row kRows[] = {
      R"(%0 = input "x" : f32[1,16,32,32]
 %1 = softmax(%0) axis=1
 output "y" = %1)"},
+    {"SoftmaxOfTwo", "1 x softmax-of-two-to-sigmoid, 1 x softmax-of-last-two-to-sigmoid",
+     R"(%0 = input "x" : f32[3,2,10,12]
+%1 = softmax(%0) axis=1
+%2 = input "z" : f32[1200,2]
+%3 = softmax(%2) axis=1
+output "a" = %1
+output "b" = %3)"},
     {"SoftmaxOverManyChannels", "1 x softmax-of-channels-by-rows",
      R"(%0 = input "x" : f32[1,100,4,4]
 %1 = softmax(%0) axis=1
@@ -250,6 +257,9 @@ output "y" = %1)"},
 %1 = softmax(%0) axis=3
 output "y" = %1)"},
     {"SoftmaxOfRows", "none", R"(%0 = input "x" : f32[1,196,512]
+%1 = softmax(%0) axis=1
+output "y" = %1)"},
+    {"SoftmaxOfFewPairs", "none", R"(%0 = input "x" : f32[100,2]
 %1 = softmax(%0) axis=1
 output "y" = %1)"},
     {"SmallPool", "none", R"(%0 = input "x" : f32[1,4,14,14]
