@@ -20,7 +20,7 @@ struct Slot {
 enum class Fn : int8_t {
   none = -1,
   // clang-format off
-  rank, dim, shape, dtype, elements, constant, uses, value, is_float, count, total,
+  rank, dim, shape, dtype, elements, constant, uses, value, is_float, count, total, start, step, varies,
   len, logical_or, logical_and, logical_not,
   equal, not_equal, less, less_equal, greater, greater_equal,
   add, subtract, multiply, divide, remainder, negate,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/rules/whole_numbers.h"
 
 namespace rlgo::rules {
 namespace {
@@ -90,6 +91,20 @@ Val of_node_uses(const Slot& slot, const Scope& scope) {
   return uses;
 }
 
+// start, step, varies
+Val of_whole_numbers(Fn which, const Slot& slot, const Val& axis, const Scope& scope) {
+  if (slot.kind != SlotKind::tensor) return {};
+  const Value value = scope.binding.tensors[slot.index];
+  if (which == Fn::varies) {
+    const auto* k = std::get_if<int64_t>(&axis);
+    const int64_t rank = scope.graph.type(value).rank();
+    return k && *k >= 0 && *k < rank ? Val(varies_along(scope.graph, value, *k)) : Val();
+  }
+  const auto numbers = progression(scope.graph, value);
+  if (!numbers) return {};
+  return which == Fn::start ? numbers->first : numbers->step;
+}
+
 Val of_tensor(Fn which, const Expr& call, const Scope& scope) {
   const Slot& slot = call.args[0].slot;
   const Val second = call.args.size() > 1 ? evaluate(call.args[1], scope) : Val();
@@ -118,6 +133,10 @@ Val of_tensor(Fn which, const Expr& call, const Scope& scope) {
       const auto number = uniform_value(scope.graph, scope.binding.tensors[slot.index]);
       return number ? Val(*number) : Val();
     }
+    case Fn::start:
+    case Fn::step:
+    case Fn::varies:
+      return of_whole_numbers(which, slot, second, scope);
     case Fn::total: {
       if (slot.kind != SlotKind::tensor) return false;
       const ops::Op op = scope.graph.node(scope.binding.tensors[slot.index].node).op();

@@ -66,7 +66,9 @@ class RandomMaker : public InstanceMaker<RandomMaker> {
     return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, shape}, {ops::Attr::value, number}});
   }
 
-  Value leaf(const LeftNode& left, int place, const Slot& slot, const ops::TensorType& type) {
+  Value leaf(const LeftNode& left, int place, const Slot& slot, const Draft& draft) {
+    const ops::TensorType& type = *draft.types[static_cast<size_t>(place)];
+    if (const auto made = indices(slot, place, draft, rng_)) return *made;
     const bool positive = wants_positive(left, place);
     const bool asked = slot.is_tensor() && (asked_.constant >> slot.index & 1u);
     const bool parameter =

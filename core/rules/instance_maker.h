@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph/editor.h"
+#include "core/ops/moves.h"
 #include "core/rules/instance_parts.h"
 
 namespace rlgo::rules {
@@ -17,7 +18,8 @@ namespace rlgo::rules {
 // - Value fill(number): a constant of that number
 // - std::optional<Value> valued(operand, draft): of a variable whose number conditions ask; nothing: a leaf
 // - bool complete(draft): types and attributes that are open
-// - Value leaf(left, place, slot, type): what a variable stands for at its first use
+// - Value leaf(left, place, slot, draft): what a variable stands for at its first use, of the draft's type at that
+// place
 // - bool is_output(): whether a node that is not replaced has outputs of the graph
 // - kTypesAgree: whether a variable that a term names twice is drawn with one type
 template <typename D>
@@ -43,6 +45,17 @@ class InstanceMaker {
   explicit InstanceMaker(const CompiledRule& rule) : rule_(rule), editor_("instance") {
     for (const auto& condition : rule.conditions) asked_.look(condition.expr);
   }
+  // A constant of indices, where conditions ask how those of the variable lie.
+  std::optional<graph::Value> indices(const Slot& slot, int place, const Draft& draft, Rng& rng) {
+    const auto at = static_cast<size_t>(place);
+    const auto asks = [&](uint32_t bits) { return slot.is_tensor() && (bits >> slot.index & 1u) != 0; };
+    if (!asks(asked_.rising | asked_.varying) || !ops::holds_places(draft.op, at)) return std::nullopt;
+    const auto& type = *draft.types[at];
+    const int64_t end = ops::places_end(draft.op, *draft.types[0], type, draft.attrs);
+    const int64_t axis = draft.attrs.i(ops::Attr::axis);
+    if (!asks(asked_.rising) && axis >= type.rank()) return std::nullopt;
+    return editor_.op(ops::Op::literal, {}, literal_of_indices(type, asks(asked_.rising), axis, end, rng));
+  }
   std::string next_name() { return "v" + std::to_string(leaves_++); }
 
   const CompiledRule& rule_;
@@ -65,11 +78,12 @@ class InstanceMaker {
     for (const auto& test : left.tests) {
       if (test.is_list) draft.wanted_lengths[test.key] = test.items.size();
     }
+    draft.indices = reads_indices(index);
     if (!known_operands(left, draft) || !self().complete(draft)) return false;
     for (size_t k = 0; k < values_.size(); ++k) {
       if (values_[k].node != graph::kNoNode) continue;
       const auto [held, is_new] = tensors_.try_emplace(slots_[k]);
-      if (is_new) held->second = self().leaf(left, static_cast<int>(k), slots_[k], *draft.types[k]);
+      if (is_new) held->second = self().leaf(left, static_cast<int>(k), slots_[k], draft);
       if (D::kTypesAgree && editor_.type(held->second) != *draft.types[k]) return false;
       values_[k] = held->second;
     }
@@ -78,6 +92,17 @@ class InstanceMaker {
     if (!id || std::ranges::find(nodes_, *id) != nodes_.end()) return false;
     nodes_[index] = *id;
     return true;
+  }
+
+  bool reads_indices(int index) const {
+    return std::ranges::any_of(rule_.left, [&](const LeftNode& reader) {
+      for (size_t k = 0; k < reader.operands.size(); ++k) {
+        const Operand& operand = reader.operands[k];
+        if (operand.kind == Operand::Kind::left && operand.index == index && ops::holds_places(reader.op, k))
+          return true;
+      }
+      return false;
+    });
   }
 
   // Fills values_ (where the graph has the operand already) and the draft's types; the rest is left open.

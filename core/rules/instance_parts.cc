@@ -13,6 +13,8 @@ void Asked::look(const Expr& expr) {
   if (expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == SlotKind::tensor) {
     if (expr.function == Fn::constant) constant |= 1u << expr.args[0].slot.index;
     if (expr.function == Fn::value) value |= 1u << expr.args[0].slot.index;
+    if (expr.function == Fn::start || expr.function == Fn::step) rising |= 1u << expr.args[0].slot.index;
+    if (expr.function == Fn::varies) varying |= 1u << expr.args[0].slot.index;
   }
   if (expr.calls(Fn::equal) && expr.args[0].calls(Fn::dim) && expr.args[1].kind == Expr::Kind::integer)
     extents.push_back(expr.args[1].integer);
@@ -44,6 +46,28 @@ size_t window_axes(const Draft& draft) {
     if (draft.types[k] && draft.types[k]->rank() > 2) return static_cast<size_t>(draft.types[k]->rank() - 2);
   }
   return 0;
+}
+
+ops::Attrs literal_of_indices(const ops::TensorType& type, bool rising, int64_t axis, int64_t end, Rng& rng) {
+  const auto below = [&](int64_t bound) { return static_cast<int64_t>(rng.below(static_cast<uint64_t>(bound))); };
+  end = std::max<int64_t>(end, 1);
+  ops::Ints values;
+  if (rising) {
+    const int64_t start = below(rng.below(3) == 0 ? end : std::min<int64_t>(end, 2));
+    const int64_t step = rng.below(3) == 0 ? 1 + below(3) : 1;
+    for (int64_t k = 0; k < type.elements(); ++k) values.push_back(start + k * step);
+  } else {
+    int64_t inner = 1;
+    for (int64_t d = axis + 1; d < type.rank(); ++d) inner *= type.shape[static_cast<size_t>(d)];
+    const int64_t length = type.shape[static_cast<size_t>(axis)];
+    for (int64_t k = 0; k < type.elements(); ++k) {
+      const int64_t of_line = k / inner % length * inner;
+      values.push_back(of_line == k ? below(end) : values[static_cast<size_t>(of_line)]);
+    }
+  }
+  return {{ops::Attr::shape, ops::Ints(type.shape.begin(), type.shape.end())},
+          {ops::Attr::to, std::string(ops::name(type.dtype))},
+          {ops::Attr::values, values}};
 }
 
 void add_outputs(graph::Editor& editor, const CompiledRule& rule, std::span<const graph::NodeId> nodes,

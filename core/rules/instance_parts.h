@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/rng.h"
 #include "core/graph/editor.h"
 #include "core/ops/op.h"
 #include "core/rules/compiled.h"
@@ -21,6 +22,8 @@ struct Asked {
   std::vector<int64_t> extents;  // N of dim(?x, k) == N
   std::vector<int64_t> sizes;    // such and others that meet a bound or a remainder: N of dim(?x, k) >= N
   uint32_t constant = 0, value = 0;
+  uint32_t rising = 0;   // tensors whose start and step are asked for
+  uint32_t varying = 0;  // ... of which it is asked along which axis they vary
   void look(const Expr& expr);
 
  private:
@@ -33,10 +36,15 @@ struct Draft {
   std::vector<std::optional<ops::TensorType>> types;  // of operands
   ops::Attrs attrs;
   std::map<ops::Attr, size_t> wanted_lengths;  // of lists that a pattern takes apart
+  bool indices = false;                        // another node reads the output as indices
 };
 // How many axes its windows have: as many as the lists state that the pattern takes apart or gives, or as an operand
 // has; 0 where nothing states it.
 size_t window_axes(const Draft& draft);
+
+// Attributes of a literal of indices. `rising`: by equal steps, from a number below `end` on. Else below `end`, and
+// equal where they differ in other places than along `axis` (0 .. rank - 1).
+ops::Attrs literal_of_indices(const ops::TensorType& type, bool rising, int64_t axis, int64_t end, Rng& rng);
 
 // The outputs of an instance: all of the nodes that the rule replaces and, of the others, of those for which `also`
 // returns true (asked once for each, in order).

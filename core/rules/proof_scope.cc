@@ -223,7 +223,7 @@ bool has_windows(const CompiledRule& rule) {
 }
 
 void find_scope(CompiledRule& rule) {
-  const auto moves = [](const auto& node) { return ops::moves_only(node.op); };
+  const auto moves = [](const auto& node) { return ops::moves_only(node.op) || node.op == Op::expand; };
   const bool proved = rule.text.proof == "proved";
   rule.all_types = std::ranges::all_of(rule.left, moves) && std::ranges::all_of(rule.right, moves) &&
                    rule.scalars.empty() && (!proved || rule.text.scope.all_types);

@@ -40,6 +40,14 @@ Ints RandomAttributes::permutation(int64_t rank) {
   return perm;
 }
 
+// More elements where there is one, and axes in front.
+Ints RandomAttributes::expanded(const Shape& from) {
+  Ints to(from.begin(), from.end());
+  for (auto& length : to) length = length == 1 && chance(70) ? extent() : length;
+  while (to.size() < 4 && chance(30)) to.insert(to.begin(), extent());
+  return to;
+}
+
 Ints RandomAttributes::regrouped(const Shape& from) {
   Ints to(from.begin(), from.end());
   for (int round = 0; round < 2; ++round) {
@@ -140,7 +148,7 @@ std::optional<ops::AttrValue> RandomAttributes::list_attribute(const Draft& draf
     case Attr::perm:
       return permutation(rank);
     case Attr::shape:
-      return regrouped(input);
+      return draft.op == Op::expand ? expanded(input) : regrouped(input);
     case Attr::axes: {
       if (rank == 4 && draft.op != Op::slice && chance(50)) return Ints{2, 3};
       Ints axes;
@@ -263,7 +271,7 @@ bool RandomAttributes::complete(Draft& draft) {
     if (draft.types[k]) continue;
     auto shape = operand(draft, k);
     if (!shape) return false;
-    const bool index = ops::holds_places(draft.op, k);
+    const bool index = draft.indices || ops::holds_places(draft.op, k);
     draft.types[k] = ops::TensorType(index ? ops::DType::i64 : ops::DType::f32, std::move(*shape));
   }
   for (const auto& spec : specs) {

@@ -49,6 +49,7 @@ class RandomAttributes {  // draws for one instance
   ops::Ints window_pads(const ops::Ints& window, bool below_window);
   ops::Ints permutation(int64_t rank);
   ops::Ints regrouped(const ops::Shape& from);
+  ops::Ints expanded(const ops::Shape& from);
   std::optional<ops::AttrValue> split_sizes(const Draft& draft, const ops::Shape& input);
   std::optional<ops::AttrValue> slice_list(const Draft& draft, const ops::Shape& input, ops::Attr key);
   std::optional<ops::AttrValue> list_attribute(const Draft& draft, ops::Attr key);

@@ -172,6 +172,10 @@ constexpr auto kFunctions = std::to_array<Function>({
     {Fn::is_float, "float", 1, 1, true, nullptr},     // elements are floating-point numbers
     {Fn::count, "count", 1, 1, true, nullptr},        // of a sequence, or outputs of a split
     {Fn::total, "total", 1, 1, true, nullptr},  // has a value whatever the model reads: an input, a weight, a number
+    // Of a constant whose elements are whole numbers start, start + step, ..., start >= 0 and step >= 1.
+    {Fn::start, "start", 1, 1, true, nullptr},
+    {Fn::step, "step", 1, 1, true, nullptr},
+    {Fn::varies, "varies", 2, 2, true, nullptr},  // varies(?i, k): elements of a constant differ along axis k only
     {Fn::len, "len", 1, 1, false, of_lists<Fn::len>},
     {Fn::logical_or, "or", 2, 2, false, either},
     {Fn::logical_and, "and", 2, 2, false, both},

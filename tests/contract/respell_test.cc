@@ -23,6 +23,13 @@ constexpr Row kRows[] = {
      R"(%0 = input "x" : f32[1,16,32,32]
 %1 = softmax(%0) axis=1
 output "y" = %1)"},
+    {"SoftmaxOfTwo", "1 x softmax-of-two-to-sigmoid, 1 x softmax-of-last-two-to-sigmoid",
+     R"(%0 = input "x" : f32[3,2,10,12]
+%1 = softmax(%0) axis=1
+%2 = input "z" : f32[1200,2]
+%3 = softmax(%2) axis=1
+output "a" = %1
+output "b" = %3)"},
     {"SoftmaxOverManyChannels", "1 x softmax-of-channels-by-rows",
      R"(%0 = input "x" : f32[1,100,4,4]
 %1 = softmax(%0) axis=1
@@ -191,6 +198,39 @@ output "y" = %1)"},
 %3 = reshape(%2) shape=[1,24,32,4]
 %4 = transpose(%3) perm=[0,3,2,1]
 output "y" = %4)"},
+    {"PatchesBackToPixels", "1 x fold-to-depth-to-space",
+     R"(%0 = input "x" : f32[1,4,32,24]
+%1 = transpose(%0) perm=[0,3,2,1]
+%2 = reshape(%1) shape=[96,8,2,2]
+%3 = transpose(%2) perm=[0,2,1,3]
+%4 = reshape(%3) shape=[1,24,8,16]
+output "y" = %4)"},
+    {"GatherOfSteps", "1 x gather-to-slice, 1 x gather-to-reshaped-slice",
+     R"(%0 = input "x" : f32[600,8]
+%1 = literal() shape=[3] to=i64 values=[1,3,5]
+%2 = gather(%0, %1) axis=1
+%3 = literal() shape=[] to=i32 values=[7]
+%4 = gather(%0, %3) axis=1
+output "a" = %2
+output "b" = %4)"},
+    {"GatherOfShortRows", "1 x gather-to-slice, 1 x gather-to-reshaped-slice",
+     R"(%0 = input "x" : f32[300,8,4]
+%1 = literal() shape=[3] to=i64 values=[4,5,6]
+%2 = gather(%0, %1) axis=1
+%3 = literal() shape=[2,2] to=i64 values=[0,1,2,3]
+%4 = gather(%0, %3) axis=1
+output "a" = %2
+output "b" = %4)"},
+    {"GatherOfRepeatedIndices", "1 x gather-elements-of-expand-to-gather, 1 x gather-elements-of-repeated-to-gather",
+     R"(%0 = input "x" : f32[2,9,100]
+%1 = input "i" : i64[6,1]
+%2 = expand(%1) shape=[2,6,100]
+%3 = gather_elements(%0, %2) axis=1
+%4 = input "z" : f32[5,256]
+%5 = fill() shape=[4,256] to=i64 value=3.0
+%6 = gather_elements(%4, %5) axis=0
+output "a" = %3
+output "b" = %6)"},
     {"ConvolutionOfOneImage", "1 x conv-of-one-image", R"(%0 = input "x" : f32[2,6,1,9,8]
 %1 = weight "w" seed=1 scale=1 shift=0 positive=0 : f32[4,3,1,3,5]
 %2 = weight "b" seed=2 scale=1 shift=0 positive=0 : f32[4]
@@ -219,6 +259,9 @@ output "y" = %1)"},
     {"SoftmaxOfRows", "none", R"(%0 = input "x" : f32[1,196,512]
 %1 = softmax(%0) axis=1
 output "y" = %1)"},
+    {"SoftmaxOfFewPairs", "none", R"(%0 = input "x" : f32[100,2]
+%1 = softmax(%0) axis=1
+output "y" = %1)"},
     {"SmallPool", "none", R"(%0 = input "x" : f32[1,4,14,14]
 %1 = max_pool(%0) kernel=[3,3] pads=[1,1,1,1]
 output "y" = %1)"},
@@ -231,6 +274,22 @@ output "b" = %2)"},
 %1 = input "i" : i64[1200]
 %2 = gather(%0, %1) axis=0
 output "y" = %2)"},
+    {"GatherOfOtherIndices", "none", R"(%0 = input "x" : f32[600,8,2]
+%1 = literal() shape=[3] to=i64 values=[1,3,4]
+%2 = gather(%0, %1) axis=1
+%3 = literal() shape=[3] to=i64 values=[-3,-2,-1]
+%4 = gather(%0, %3) axis=1
+%5 = literal() shape=[3] to=i64 values=[6,5,4]
+%6 = gather(%0, %5) axis=1
+%7 = literal() shape=[3] to=i64 values=[2,4,6]
+%8 = gather(%0, %7) axis=1
+%9 = literal() shape=[2,2,2] to=i64 values=[0,1,2,3,0,1,2,4]
+%10 = gather_elements(%0, %9) axis=1
+output "a" = %2
+output "b" = %4
+output "c" = %6
+output "d" = %8
+output "e" = %10)"},
     {"SumsOfABatch", "none", R"(%0 = input "x" : f32[8,64,20,20]
 %1 = reduce_sum(%0) axes=[1]
 output "y" = %1)"},

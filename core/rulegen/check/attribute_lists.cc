@@ -105,4 +105,16 @@ std::vector<AttrValue> all_reshapes(const Shape& from) {
   return all;
 }
 
+std::vector<AttrValue> expansions(const Shape& from, int64_t more) {
+  std::vector<AttrValue> all;
+  for (const bool enlarged : {false, true}) {
+    Ints shape(from.begin(), from.end());
+    for (auto& length : shape) length = length == 1 && enlarged ? more : length;
+    all.emplace_back(shape);
+    shape.insert(shape.begin(), more);
+    all.emplace_back(std::move(shape));
+  }
+  return all;
+}
+
 }  // namespace rlgo::rulegen

@@ -25,4 +25,7 @@ std::vector<ops::AttrValue> reshapes(const ops::Shape& from);
 // Every way to merge neighbours, each as it is, with a 1 in front, and with one and two behind.
 std::vector<ops::AttrValue> all_reshapes(const ops::Shape& from);
 
+// The shape as it is, and with `more` elements where there is one, also with an axis of as many in front.
+std::vector<ops::AttrValue> expansions(const ops::Shape& from, int64_t more);
+
 }  // namespace rlgo::rulegen

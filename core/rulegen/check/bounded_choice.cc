@@ -200,6 +200,7 @@ std::vector<AttrValue> BoundedChooser::options(const Draft& draft, Attr key) con
                 Ints{bounds_.dims, 1},
                 Ints{1, 1, 1, 1},
                 Ints{2, bounds_.dims, bounds_.dims}};
+      if (draft.op == Op::expand) return expansions(x, std::max<int64_t>(bounds_.dims, 2));
       return bounds_.ranks > 4 ? all_reshapes(x) : reshapes(x);
     case Attr::axes:
       return subsets(x.size());
@@ -241,7 +242,7 @@ bool BoundedChooser::complete(Draft& draft) {
     if (draft.types[k]) continue;
     auto shape = operand(draft, k);
     if (!shape) return false;
-    const bool index = ops::holds_places(draft.op, k);
+    const bool index = draft.indices || ops::holds_places(draft.op, k);
     draft.types[k] = ops::TensorType(index ? ops::DType::i64 : ops::DType::f32, std::move(*shape));
   }
   // What others depend on comes first.

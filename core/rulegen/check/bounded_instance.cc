@@ -29,7 +29,8 @@ class BoundedMaker : public rules::InstanceMaker<BoundedMaker> {
     return editor_.op(ops::Op::fill, {}, {{ops::Attr::shape, ops::Ints{}}, {ops::Attr::value, number}});
   }
 
-  Value leaf(const rules::LeftNode&, int, const Slot& slot, const ops::TensorType& type) {
+  Value leaf(const rules::LeftNode&, int place, const Slot& slot, const rules::Draft& draft) {
+    const ops::TensorType& type = *draft.types[static_cast<size_t>(place)];
     const std::string name = next_name();
     if (slot.is_tensor() && (asked_.constant >> slot.index & 1u))
       return editor_.add_weight(name, graph::Blob::absent(type, static_cast<uint64_t>(leaves_)));

@@ -1,7 +1,9 @@
 #include "core/rulegen/check/input_values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/ops/moves.h"
 
@@ -50,6 +52,21 @@ uint64_t random_bits(const Draw& draw, uint64_t key, size_t element) {
   return hash_combine(hash_combine(draw.seed, key), element);
 }
 
+// What all readers of indices allow, also behind operators that move them.
+int64_t end_of_places(const graph::Graph& graph, graph::NodeId id) {
+  int64_t end = std::numeric_limits<int64_t>::max();
+  for (const auto& use : graph.node(id).uses) {
+    const auto& user = graph.node(use.user);
+    if (ops::holds_places(user.op(), static_cast<size_t>(use.input))) {
+      const auto types = graph.input_types(use.user);
+      end = std::min(end, ops::places_end(user.op(), types[0], types[1], user.attrs()));
+    } else if (ops::moves_only(user.op()) || user.op() == Op::expand) {
+      end = std::min(end, end_of_places(graph, use.user));
+    }
+  }
+  return end;
+}
+
 }  // namespace
 
 uint64_t leaf_key(const graph::Graph& graph, graph::NodeId id) {
@@ -68,10 +85,8 @@ InputValues::InputValues(const graph::Graph& graph) {
     for (const auto& use : node.uses) {
       const auto& user = graph.node(use.user);
       leaf.positive = leaf.positive || wants_positive(graph, user, use.input);
-      if (!ops::holds_places(user.op(), static_cast<size_t>(use.input))) continue;
-      const auto types = graph.input_types(use.user);
-      leaf.bound = std::min(leaf.bound, ops::places_end(user.op(), types[0], types[1], user.attrs()));
     }
+    if (leaf.bound > 0) leaf.bound = std::min(leaf.bound, end_of_places(graph, id));
   }
 }
 

@@ -161,6 +161,12 @@ Ints WildChooser::list(const LeftNode& left, Attr key, std::span<const TensorTyp
       return perm;
     }
     case Attr::shape:
+      if (left.op == Op::expand) {
+        Ints to(x.begin(), x.end());
+        for (auto& length : to) length = length == 1 && percent(70) ? extent() : length;
+        if (percent(30)) to.insert(to.begin(), extent());
+        return to;
+      }
       if (left.op != Op::fill) return reshaped(x);
       if (percent(50)) return drawn(static_cast<size_t>(between(0, 4)), 1, 3, 20);
       {

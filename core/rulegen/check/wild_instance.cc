@@ -35,8 +35,9 @@ struct Source {
 // What a variable or a number of the rule stands for where no other value of the graph does.
 struct Leaf {
   TensorType type;
-  std::optional<double> number;  // a fill of this
-  bool constant = false;         // conditions ask for a constant
+  std::optional<double> number;                      // a fill of this
+  bool constant = false;                             // conditions ask for a constant
+  std::optional<ops::Attrs> literal = std::nullopt;  // a literal of these
 };
 struct Placed {
   ops::Attrs attrs;
@@ -172,7 +173,17 @@ class WildMaker {
       const double channels = leaf.type.rank() == 4 ? static_cast<double>(leaf.type.shape[0] * leaf.type.shape[1]) : 1;
       leaf.number = choose_.percent(70) ? std::max(1.0, channels) / window : any_number();
     }
+    if (tensor && ((asked_.rising | asked_.varying) >> operand.index & 1u) != 0 && choose_.percent(90))
+      leaf.literal = indices(left.op, asked_.rising >> operand.index & 1u, types, leaf.type);
     return state.bound[key] = add_leaf(state, std::move(leaf));
+  }
+
+  // Of places that a tensor has along all of its axes: which one it is to be is open yet.
+  std::optional<ops::Attrs> indices(Op op, bool rising, const std::vector<TensorType>& before, const TensorType& type) {
+    if (!ops::holds_places(op, before.size()) || before[0].rank() == 0) return std::nullopt;
+    if (!rising && type.rank() == 0) return std::nullopt;
+    const auto axis = type.rank() == 0 ? 0 : choose_.between(0, type.rank() - 1);
+    return rules::literal_of_indices(type, rising, axis, *std::ranges::min_element(before[0].shape), rng_);
   }
 
   double any_number() {
@@ -252,6 +263,7 @@ class WildMaker {
                         {Attr::to, std::string(ops::name(leaf.type.dtype))},
                         {Attr::value, *leaf.number}});
     }
+    if (leaf.literal) return editor.op(Op::literal, {}, *leaf.literal);
     const std::string name = "v" + std::to_string(number);
     if (leaf.type.dtype == DType::f32 && choose_.percent(leaf.constant ? 90 : 30))
       return editor.add_weight(name, graph::Blob::seeded(leaf.type, rng_.next(), 0.7, 0.2, false));

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/rulegen/prove/sym_constants.h"
 #include "core/rulegen/prove/totality.h"
 #include "core/rules/list_functions.h"
 #include "core/rules/value.h"
@@ -94,6 +95,7 @@ class Evaluator {
 
   Value tensor_function(Fn which, const Expr& call);
   Value of_sequence(Fn which, const rules::Slot& slot, const Value& axis);
+  Value of_constant(Fn which, const rules::Slot& slot, const Value& axis);
   const Shape* shape_of(const rules::Slot& slot);
   Value dim(const Shape& shape, const Value& axis);
   Value arithmetic(Fn op, const Value& a, const Value& b);
@@ -163,6 +165,17 @@ Value Evaluator::of_sequence(Fn which, const rules::Slot& slot, const Value& axi
   return Value::of(std::move(out));
 }
 
+// What the left side made of a constant (sym_left_constants.cc).
+Value Evaluator::of_constant(Fn which, const rules::Slot& slot, const Value& axis) {
+  if (slot.kind != SlotKind::tensor) return {};
+  const TermId constant = s_.binding.tensors[static_cast<size_t>(slot.index)];
+  const auto k = whole(axis);
+  if (which == Fn::varies) return k ? Value::of(varies_along(s_.graph, s_.world, constant, *k)) : Value::open();
+  const auto numbers = progression(s_.graph, s_.world, constant);
+  if (!numbers) return Value::open();
+  return Value::extent(which == Fn::start ? numbers->first : numbers->second);
+}
+
 Value Evaluator::tensor_function(Fn which, const Expr& call) {
   const auto& slot = call.args[0].slot;
   const Value second = call.args.size() > 1 ? eval(call.args[1]) : Value();
@@ -198,6 +211,10 @@ Value Evaluator::tensor_function(Fn which, const Expr& call) {
       }
       return Value::open();
     }
+    case Fn::start:
+    case Fn::step:
+    case Fn::varies:
+      return of_constant(which, slot, second);
     default:
       return Value::open();  // constant, uses
   }

@@ -137,17 +137,6 @@ TermId LeftSide::variable(const std::string& name, size_t index, size_t place, i
   return graph_.add(kVariable, w_.pool.word(name), {}, Kids{w_.pool.shape(shape)});
 }
 
-// A constant of any shape whose elements all are one number.
-TermId LeftSide::uniform(int rank, const std::string& name, Value value) {
-  Params params;
-  set(params, Attr::shape, symbols(name, static_cast<size_t>(rank), 1));
-  set(params, Attr::value, std::move(value));
-  Fit fit = Fit::fits;
-  const TermId t = make_term(graph_, w_, Op::fill, params, {}, &fit);
-  need(fit, "a constant");
-  return t;
-}
-
 void LeftSide::sequence(size_t index, const Operand& operand, size_t place, std::vector<TermId>& kids) {
   const auto slot = static_cast<size_t>(operand.index);
   auto& items = b_.sequences[slot];
@@ -207,11 +196,9 @@ std::vector<TermId> LeftSide::operands(size_t index) {
             wanted = rank_of(b_.tensors[static_cast<size_t>(other)]);
         }
         if (const auto hint = plan_.rank_hint.find(operand.index); hint != plan_.rank_hint.end()) wanted = hint->second;
-        b_.tensors[slot] =
-            plan_.asked_value >> slot & 1u
-                ? uniform(choose_rank(&name, 0, 0, limits_.max_rank, plan_.ranks.of_tensor(operand.index)), name,
-                          Value::real(w_.logic.facts.real(w_.pool.real_symbol(name))))
-                : variable(name, index, kids.size(), wanted, plan_.ranks.of_tensor(operand.index));
+        b_.tensors[slot] = plan_.has_form(operand.index)
+                               ? constant(name, operand.index, wanted)
+                               : variable(name, index, kids.size(), wanted, plan_.ranks.of_tensor(operand.index));
         if (!plan_.ranks.fix_tensor(operand.index, rank_of(b_.tensors[slot]))) throw Impossible();
         b_.masks.tensors |= 1u << slot;
       }

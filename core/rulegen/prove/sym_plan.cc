@@ -134,8 +134,12 @@ void LeftPlan::find_conditions(const Expr& condition) {
 
 void LeftPlan::find_values(const Expr& expr) {
   if (expr.calls(Fn::choose)) return;
-  if (expr.calls(Fn::value) && expr.args[0].slot.kind == rules::SlotKind::tensor)
-    asked_value |= 1u << expr.args[0].slot.index;
+  if (expr.kind == Expr::Kind::call && !expr.args.empty() && expr.args[0].slot.kind == rules::SlotKind::tensor) {
+    const uint32_t bit = 1u << expr.args[0].slot.index;
+    if (expr.calls(Fn::value)) asked_value |= bit;
+    if (expr.calls(Fn::start) || expr.calls(Fn::step)) asked_rising |= bit;
+    if (expr.calls(Fn::varies)) asked_varying |= bit;
+  }
   for (const auto& arg : expr.args) find_values(arg);
 }
 

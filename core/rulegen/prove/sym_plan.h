@@ -24,7 +24,10 @@ struct LeftPlan {
   std::map<int32_t, int> rank_hint;                    // tensor -> rank that a condition demands
   std::vector<std::pair<int32_t, int32_t>> same_rank;  // tensors whose ranks a condition states are equal
   uint32_t asked_value = 0;                            // tensors whose one value a condition asks for
+  uint32_t asked_rising = 0;                           // whose start and step
+  uint32_t asked_varying = 0;                          // along which axis they vary
   uint32_t same_type = 0;                              // attributes that are the type of a tensor
+  bool has_form(int32_t slot) const { return ((asked_value | asked_rising | asked_varying) >> slot & 1u) != 0; }
   // Lists around what a concat is rewritten to, set of slots. They are left empty: what is proved without them,
   //     concat(a..) = concat(c..),  holds with them by  concat(l.. a.. r..) = concat(l.. concat(a..) r..)
   // (concat-flatten, both sides joined along one axis: same_axes()), and whatever the shapes must fulfil without them

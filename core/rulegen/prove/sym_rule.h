@@ -66,7 +66,12 @@ class LeftSide {
   std::vector<TermId> operands(size_t index);
   TermId variable(const std::string& name, size_t index, size_t place, int wanted_rank, uint32_t possible);
   void sequence(size_t index, const rules::Operand& operand, size_t place, std::vector<TermId>& kids);
+  // Constants of a form, in sym_left_constants.cc.
+  TermId built(ops::Op op, Params params, const std::vector<TermId>& kids);
+  TermId constant(const std::string& name, int32_t slot, int rank);
   TermId uniform(int rank, const std::string& name, Value value);
+  TermId rising(const std::string& name, const Shape& shape);
+  TermId varying(const std::string& name, const Shape& shape);
   int rank_of_place(ops::Op op, size_t place) const;
   int choose_rank(const void* place, int part, int least, int most, uint32_t possible);
   int rank_of(TermId t) const { return static_cast<int>(w_.pool.shape_of(graph_.node(t).outs[0]).size()); }

@@ -114,6 +114,7 @@ struct Z3Ring::Terms {
   }
   void assert_facts(z3::solver& solver, const std::set<Element>& terms);
   void facts_of(z3::solver& solver, Fn fn, const z3::expr& x, const z3::expr& y);
+  void facts_of_sigmoids(z3::solver& solver, const std::vector<Element>& sigmoids, const std::vector<Element>& exps);
 };
 
 void Z3Ring::Terms::facts_of(z3::solver& solver, Fn fn, const z3::expr& x, const z3::expr& y) {
@@ -143,6 +144,17 @@ void Z3Ring::Terms::facts_of(z3::solver& solver, Fn fn, const z3::expr& x, const
   }
 }
 
+// sigmoid(x) = 1 / (exp(-x) + 1), for the exponentials that occur.
+void Z3Ring::Terms::facts_of_sigmoids(z3::solver& solver, const std::vector<Element>& sigmoids,
+                                      const std::vector<Element>& exps) {
+  if (sigmoids.size() * exps.size() > kMostPairs) return;
+  const auto input = [&](Element e) { return expr(list[static_cast<size_t>(e)].operands[0]); };
+  for (const Element s : sigmoids) {
+    for (const Element e : exps)
+      solver.add(z3::implies(input(s) + input(e) == 0, expr(s) == 1 / (expr(e) + 1) && expr(s) * (expr(e) + 1) == 1));
+  }
+}
+
 void Z3Ring::Terms::assert_facts(z3::solver& solver, const std::set<Element>& terms) {
   std::map<Fn, std::vector<Element>> applications;
   for (Element e : terms) {
@@ -152,6 +164,7 @@ void Z3Ring::Terms::assert_facts(z3::solver& solver, const std::set<Element>& te
     facts_of(solver, *term.fn, expr(term.operands[0]), term.expr);
     applications[*term.fn].push_back(e);
   }
+  facts_of_sigmoids(solver, applications[Fn::sigmoid], applications[Fn::exp]);
   for (const auto& [fn, all] : applications) {
     if (all.size() > kMostPairs) continue;
     const auto input = [&](Element e) { return expr(list[static_cast<size_t>(e)].operands[0]); };

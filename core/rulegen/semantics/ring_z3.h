@@ -20,6 +20,7 @@ namespace rlgo::rulegen {
 //   sqrt      for x >= 0: not negative, its square is x; sqrt(a * a) = |a|
 //   exp, log, sqrt, erf, tanh, sigmoid, softplus rise strictly; softplus(x) = x + softplus(-x) > 0
 //   exp > 0, exp(0) = 1;  log(1) = 0;  0 < sigmoid < 1, sigmoid(0) = 1/2;  -1 < tanh, erf < 1, of the sign of x
+//   sigmoid(x) = 1 / (exp(-x) + 1)
 //   pow(x, n) for whole |n| <= 8 is a product, pow(x, 1/2) a root; other powers have no facts
 // What is proved equal is equal for all real inputs where the left side has a value; what is not may be equal still.
 class Z3Ring {

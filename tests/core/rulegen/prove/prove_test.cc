@@ -81,6 +81,14 @@ INSTANTIATE_TEST_SUITE_P(
              " => ?y = (matmul ?x (add ?u (reshape (slice (reshape (pad (fill shape=[?n, 1] value=1.0) "
              "pads=[0, 0, 0, ?n]) shape=[?n * (?n + 1)]) axes=[0] starts=[0] ends=[?n * ?n]) "
              "shape=[?n, ?n])))"},
+        Pair{"indices_that_rise",
+             "?y = (gather ?x ?i axis=?k) when rank(?i) == 1 and step(?i) >= 1"
+             " let ?e = start(?i) + (dim(?i, 0) - 1) * step(?i) + 1 when ?e <= dim(?x, ?k)"
+             " => ?y = (slice ?x axes=[?k] starts=[start(?i)] ends=[?e] steps=[step(?i)])"},
+        Pair{"indices_of_rows",
+             "?y = (gather_elements ?x ?i axis=0) when rank(?x) == 2 and varies(?i, 0) and dim(?i, 1) == dim(?x, 1)"
+             " => ?l = (slice ?i axes=[1] starts=[0] ends=[1] steps=[1])"
+             "    ?y = (gather ?x (reshape ?l shape=[dim(?i, 0)]) axis=0)"},
         Pair{"scalars_fold", "?y = (mul (mul ?x 2) 3) => ?y = (mul ?x 6)"},
         Pair{"transposes", "?y = (transpose (transpose ?x perm=[1, 0]) perm=[1, 0]) => ?y = ?x"}),
     pair_name);
@@ -106,6 +114,14 @@ INSTANTIATE_TEST_SUITE_P(
              " => ?y = (conv2d ?x ?w pads=[1, 1, 0, 0])"},
         Pair{"factor_of_any_sign_of_relu", "?y = (relu (mul ?x ?s)) when value(?s) > -1 => ?y = (mul (relu ?x) ?s)"},
         Pair{"bounds_in_any_order", "?y = (max (min ?x ?b) ?a) => ?y = (clip ?x min=value(?a) max=value(?b))"},
+        Pair{"indices_one_further",
+             "?y = (gather ?x ?i axis=?k) when rank(?i) == 1 and step(?i) >= 1"
+             " let ?e = start(?i) + (dim(?i, 0) - 1) * step(?i) + 2 when ?e <= dim(?x, ?k)"
+             " => ?y = (slice ?x axes=[?k] starts=[start(?i) + 1] ends=[?e] steps=[step(?i)])"},
+        Pair{"indices_of_columns",
+             "?y = (gather_elements ?x ?i axis=0) when rank(?x) == 2 and varies(?i, 1) and shape(?i) == shape(?x)"
+             " => ?l = (slice ?i axes=[1] starts=[0] ends=[1] steps=[1])"
+             "    ?y = (gather ?x (reshape ?l shape=[dim(?i, 0)]) axis=0)"},
         Pair{"relu_of_sum", "?y = (relu (add ?x ?z)) => ?y = (add (relu ?x) (relu ?z))"},
         Pair{"split_swapped",
              "?s = (split ?x axis=0 sizes=[?m, ?m])"

@@ -44,6 +44,9 @@ TEST_F(Z3RingTest, Functions) {
   EXPECT_TRUE(same(max(ring.apply(Fn::exp, x), ring.apply(Fn::exp, y)), ring.apply(Fn::exp, max(x, y))));
   EXPECT_TRUE(same(ring.apply(Fn::sqrt, ring.mul(x, x)), max(x, ring.neg(x))));
   EXPECT_FALSE(same(ring.apply(Fn::sqrt, ring.mul(x, x)), x));
+  const auto reciprocal_of_one_and = [&](Element e) { return ring.div(one, ring.add(ring.apply(Fn::exp, e), one)); };
+  EXPECT_TRUE(same(ring.apply(Fn::sigmoid, x), reciprocal_of_one_and(ring.neg(x))));
+  EXPECT_FALSE(same(ring.apply(Fn::sigmoid, x), reciprocal_of_one_and(x)));
   EXPECT_FALSE(same(ring.apply(Fn::exp, ring.mul(x, y)), ring.mul(ring.apply(Fn::exp, x), ring.apply(Fn::exp, y))));
 }
 
