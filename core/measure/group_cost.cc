@@ -36,7 +36,8 @@ int64_t weight_bytes(const Graph& group) {
 // So that reasons with paths or numbers of models do not fill the log: their beginning.
 std::string shortened(const std::string& reason) {
   std::string text(trim(reason.substr(0, reason.find('\n'))));
-  return text.size() > 160 ? text.substr(0, 160) + "..." : text;
+  if (text.size() > 160) text.replace(160, std::string::npos, "...");
+  return text;
 }
 
 GroupResult to_result(const Timing& timing) {
