@@ -16,10 +16,9 @@ class Played : public testing::TestWithParam<nets::Block> {
     auto envs = test::copies<HillToy>(4);
     played = test::play(agent, envs, 60, 1);
     data = flatten(played, *agent, true, {});
-    data.proximal_log_prob = data.old_log_prob;
+    data.proximal_log_prob = data.old_log_prob + 1;  // e times as likely: the weight is cut at 2
     data.advantage = torch::arange(data.count()).to(torch::kFloat32);
     data.returns = data.advantage + 1;
-    data.weight = torch::full({data.count()}, 2.0);
     for (const auto& t : played)
       for (const auto& step : t.steps) steps.push_back(&step);
   }
