@@ -167,7 +167,7 @@ TEST(Candidates, ARespelledModelRunsAgainstTheOriginalWhateverPricesPredict) {
   LoadedModel model;
   model.graph = graph::from_text(
       "graph \"heads\"\n%0 = input \"x\" : f32[1,4,32,32]\n%1 = softmax(%0) axis=1\n%2 = input \"z\" : "
-      "f32[1,2,16,16]\n%3 = softmax(%2) axis=1\noutput \"a\" = %1\noutput \"b\" = %3\n");
+      "f32[1,3,16,16]\n%3 = softmax(%2) axis=1\noutput \"a\" = %1\noutput \"b\" = %3\n");
   Result result;
   result.before = model.graph;
   result.rules = rules::rules_to_optimise({});
