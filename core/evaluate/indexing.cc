@@ -9,7 +9,6 @@ namespace rlgo::evaluate {
 namespace {
 
 using ops::Attr;
-using ops::Op;
 using ops::Shape;
 
 // x of `from`, its axes in the order `perm`, as `to`.
