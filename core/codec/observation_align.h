@@ -80,8 +80,8 @@ inline uint64_t changed_features(const float* a, const float* b, const uint32_t*
 }
 uint64_t hash_row(const Observation& o, size_t row, size_t width, const uint32_t* mask);
 
-// `base` has the same widths, or no nodes. `told`: what is known to have changed, or null; throws Error where it cannot
-// be about these two.
+// `base` has the same widths, or no nodes. `reported`: what is known to have changed, or null; throws Error where it
+// cannot be about these two.
 Alignment align(const Observation& base, size_t base_nodes, const Observation& now, const Sizes& sizes,
                 const Changes* reported, Relations& relations);
 
@@ -92,7 +92,7 @@ struct Facts {
   std::vector<int32_t> first_edge;  // first_edges(), where it is in order
 };
 
-// encode_observation, with what is known already. `told` may be null.
+// encode_observation, with what is known already. `reported` may be null.
 void put_coded(const Observation* base, const Facts& base_facts, const Observation& now, const Facts& facts,
                const Changes* reported, Relations& relations, ByteWriter& out);
 

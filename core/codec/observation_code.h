@@ -28,8 +28,8 @@ class ObservationEncoder {
   ~ObservationEncoder();
   ObservationEncoder(ObservationEncoder&&) noexcept;
   // Appends the code of the next observation. `before`: the one that was put last, null where an episode starts.
-  // `told`, if any: what has changed between the two. It is believed, and so is that `now` keeps its spec (mdp::check)
-  // and has its edges in the order of the nodes that read them.
+  // `reported`, if any: what has changed between the two. It is believed, and so is that `now` keeps its spec
+  // (mdp::check) and has its edges in the order of the nodes that read them.
   void put(const Observation* before, const Observation& now, ByteWriter& out, const Changes* reported = nullptr);
 
  private:

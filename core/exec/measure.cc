@@ -115,7 +115,7 @@ void check(const MeasureOptions& options) {
 }
 
 // Inputs on which the operator takes its usual path: no NaN from roots and logarithms, indices that exist.
-Tensors made_up_inputs(const graph::NodeInfo& info, const ops::Types& types, const Device& device, uint64_t seed) {
+Tensors synthetic_inputs(const graph::NodeInfo& info, const ops::Types& types, const Device& device, uint64_t seed) {
   const bool positive = info.op == Op::sqrt || info.op == Op::log || info.op == Op::pow || info.op == Op::batch_norm ||
                         info.op == Op::div || info.op == Op::reciprocal || info.op == Op::reduce_log_sum ||
                         info.op == Op::mod;
@@ -164,7 +164,7 @@ Measurement measure_op(Op op, const ops::Attrs& attrs, const ops::Types& inputs,
   const ThreadScope threads(options.threads);
   const Bench bench = make_bench(device, options.threads);
   try {
-    const Tensors in = made_up_inputs(info, inputs, device, options.seed);
+    const Tensors in = synthetic_inputs(info, inputs, device, options.seed);
     Call call{.in = in, .info = info};
     call.device = to_torch(device);
     const std::function<void()> run = [&] { run_kernel(call); };

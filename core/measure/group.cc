@@ -86,7 +86,7 @@ std::shared_ptr<const graph::Blob> zeros(const ops::TensorType& type) {
 }
 
 // Weights that keep numbers near 1, so that no denormal or infinite ones turn up.
-std::shared_ptr<const graph::Blob> made_up(const ops::TensorType& type, const Node& reader, uint64_t seed) {
+std::shared_ptr<const graph::Blob> synthetic(const ops::TensorType& type, const Node& reader, uint64_t seed) {
   if (type.dtype != ops::DType::f32) return zeros(type);
   if (reader.op() == Op::batch_norm) return graph::Blob::seeded(type, seed, 0.1, 0.0, true);
   const double fan =
@@ -142,7 +142,7 @@ class Copier {
         }
         [[fallthrough]];
       case Wire::Kind::constant:
-        return weight(made_up(at_sample(graph_.type(in)), reader, ++constants_));
+        return weight(synthetic(at_sample(graph_.type(in)), reader, ++constants_));
     }
     return {};
   }

@@ -87,17 +87,17 @@ cost::MeasureWatch until_timing_ends(OptimiseClock& clock, std::shared_ptr<const
 }
 
 // "--size h=320 --size w=384": sizes of open dimensions that the command line does not give.
-std::string made_up_sizes(const ModelOptions& options, const LoadedModel& model) {
-  Sizes made_up = model.samples;
-  for (const auto& [name, size] : given_sizes(options.sizes, model.open_places)) made_up.erase(name);
-  return as_options(made_up);
+std::string synthetic_sizes(const ModelOptions& options, const LoadedModel& model) {
+  Sizes synthetic = model.samples;
+  for (const auto& [name, size] : given_sizes(options.sizes, model.open_places)) synthetic.erase(name);
+  return as_options(synthetic);
 }
 
 // Reports it at once where there is more to check than there is time.
-TimePlan plan_of(double seconds, double passed_s, double last_s, const Bound& bound, const std::string& made_up,
+TimePlan plan_of(double seconds, double passed_s, double last_s, const Bound& bound, const std::string& synthetic,
                  const TimingEstimate& timing, const Log& log) {
   const double checks_s = timing.compare_s(kCheckedRuns, 1);
-  if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s, bound.end_s, made_up); !text.empty())
+  if (const auto text = overrun_text(seconds, passed_s, last_s + checks_s, bound.end_s, synthetic); !text.empty())
     log.warn("{}", text);
   return make_plan(seconds, passed_s, last_s + checks_s, timing.compare_s(4, kLeastCompareRounds));
 }
@@ -178,7 +178,7 @@ class Run {
   // Searches, and chooses by comparing whole models.
   void rewrite() {
     const TimePlan plan = plan_of(options_.seconds, clock_.passed(), benchmark_->least_s(), bound_,
-                                  made_up_sizes(options_.model, model_), benchmark_->timing(), log_);
+                                  synthetic_sizes(options_.model, model_), benchmark_->timing(), log_);
     clock_.end_by(bound_.choose_s(std::max(plan.choose_s, plan.late_s)), kSearchAnswer_s);
     const auto timing_for = std::make_shared<const Candidates*>(nullptr);
     if (costs_.set_watch) costs_.set_watch(until_timing_ends(clock_, timing_for));

@@ -29,7 +29,7 @@ struct Expected {
 struct AtSizes {
   Sizes sizes;
   cost::InputShapes shapes;  // of all inputs
-  bool made_up = false;      // an operator is unknown here, and a synthetic function stands for it
+  bool synthetic = false;    // an operator is unknown here, and a synthetic function stands for it
   Expected expected;
 };
 

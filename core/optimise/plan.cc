@@ -83,18 +83,18 @@ double Bound::checks_s(double passed_s, double least_s) const {
   return passed_s + std::max(left_s - least_s, kLeastChecksFraction * left_s);
 }
 
-std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& made_up) {
+std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& synthetic) {
   if (passed_s + last_s <= seconds) return {};
   return fmt::format(
       "reading the model, its checks and the final comparison alone would take {:.0f} s here or more: checks have "
       "fewer "
       "inputs and smaller sizes, and --seconds {:g} may become {:.0f} s{}",
       std::ceil(passed_s + last_s), seconds, std::ceil(end_s),
-      made_up.empty()
+      synthetic.empty()
           ? ""
           : "; the model leaves sizes open, and the synthetic sizes are large: give those that it will run at, "
             "which may be smaller than " +
-                made_up);
+                synthetic);
 }
 
 }  // namespace rlgo::optimise

@@ -62,8 +62,9 @@ Bound make_bound(double seconds, double run_s, double files_s);
 constexpr double kSearchAnswer_s = 0.3, kChecksAnswer_s = 0.9, kLastAnswer_s = 1.4;
 
 // What to report before the work where `passed_s`, and `last_s` for checks and the final comparison, do not fit into
-// `seconds`; "" where they do. `made_up`: sizes of open dimensions that nobody gave, as options; they are the remedy.
+// `seconds`; "" where they do. `synthetic`: sizes of open dimensions that nobody gave, as options; they are the remedy.
 // `end_s`: when the command ends at the latest.
-std::string overrun_text(double seconds, double passed_s, double last_s, double end_s, const std::string& made_up = "");
+std::string overrun_text(double seconds, double passed_s, double last_s, double end_s,
+                         const std::string& synthetic = "");
 
 }  // namespace rlgo::optimise

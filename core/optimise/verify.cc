@@ -322,7 +322,7 @@ Check Verifier::at_sizes(const AtSizes& original, const fs::path& file) const {
     check.detail = fmt::format("the original runs, the rewritten model does not: {}", e.what());
   }
   // Behind a synthetic function a difference is a reason to refuse, and no proof.
-  if (check.finding == Finding::wrong && original.made_up) check.finding = Finding::differs;
+  if (check.finding == Finding::wrong && original.synthetic) check.finding = Finding::differs;
   return check;
 }
 

@@ -35,7 +35,7 @@ class Model:
         def numbers(type_text, shape):
             if type_text not in DTYPES:
                 raise ValueError(f"no synthetic value is made of type {type_text}")
-            return protocol.made_up(shape, DTYPES[type_text], generator)
+            return protocol.synthetic(shape, DTYPES[type_text], generator)
 
         def candidates(tensor_shapes):
             try:

@@ -45,7 +45,7 @@ def how_to_install(package):
     return f"install it: {sys.executable} -m pip install {package}"
 
 
-def made_up(shape, dtype, generator):
+def synthetic(shape, dtype, generator):
     """Numbers for one input: normal for floats, 0 and 1 for the rest (they may be indices)."""
     import numpy
 
@@ -104,7 +104,7 @@ def feeds_that_run(inputs, values, generator, run, others=lambda shapes: {}):
     hold no numbers: others(shapes of `inputs`) -> {name: other_values.candidates()}. Where it never does, the first error is raised."""
     import numpy
 
-    feeds = {name: made_up(shape, dtype, generator) for name, shape, dtype in inputs}
+    feeds = {name: synthetic(shape, dtype, generator) for name, shape, dtype in inputs}
     for name, shape, dtype in inputs:
         if name in values:
             feeds[name] = filled(name, shape, dtype, values[name])

@@ -62,7 +62,7 @@ TEST_P(Readers, FormerFaults) {
 }
 
 // The engine itself: what it must notice.
-Target made_up(std::function<void(const std::string&, const fs::path&)> run) {
+Target synthetic(std::function<void(const std::string&, const fs::path&)> run) {
   return {"made-up", [] { return Corpus{"x"}; }, [](const Corpus&, Rng& rng) { return std::to_string(rng.below(100)); },
           std::move(run)};
 }
@@ -70,7 +70,7 @@ std::string fault_of(std::function<void(const std::string&, const fs::path&)> ru
   Limits limits;
   limits.cpu_s = 1;
   limits.wall_s = 3;
-  const auto tally = run_one(made_up(std::move(run)), "x", limits);
+  const auto tally = run_one(synthetic(std::move(run)), "x", limits);
   return tally.faults.empty() ? "" : tally.faults[0].what;
 }
 
@@ -98,12 +98,12 @@ TEST(Engine, NoticesMemoryAndStrayFiles) {
             }),
             "more than 2048 MiB");
 #endif
-  const auto tally = run_one(made_up([](const std::string&, const fs::path&) { atomic_write("stray", "x"); }), "x");
+  const auto tally = run_one(synthetic([](const std::string&, const fs::path&) { atomic_write("stray", "x"); }), "x");
   EXPECT_EQ(tally.strays, (std::vector<std::string>{"cwd/stray 1"}));
 }
 
 TEST(Engine, GoesOnBehindAFault) {
-  const auto target = made_up([](const std::string& input, const fs::path&) {
+  const auto target = synthetic([](const std::string& input, const fs::path&) {
     if (input == "7") ::raise(SIGILL);
   });
   const auto tally = fuzz(target, {"x"}, 1, 0, 1000);
