@@ -38,7 +38,7 @@ def names_of(text):
         found = TYPE.match(code) or re.match(r"using [\w:]+::(\w+);", code) or NAME.search(code)
         name = found and next(part for part in found.groups() if part)
         if name and name not in NO_NAMES:
-            (own if inside or code.startswith(("static ", "using ")) else others).add(name)
+            (own if inside or code.startswith("static ") else others).add(name)
     return own, own | others, own | others | set(WORD.findall(plain))
 
 
