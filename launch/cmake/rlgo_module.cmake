@@ -117,35 +117,6 @@ function(rlgo_cuda_plugin module)
   add_dependencies(${module_target} ${target})
 endfunction()
 
-# rlgo_united(TARGET LIST): in LIST, files that include several sources each (unity.py) take their place. A source with
-# settings of its own stays.
-set(RLGO_UNITY_SCRIPT "${PROJECT_SOURCE_DIR}/launch/cmake/unity.py")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${RLGO_UNITY_SCRIPT}")
-function(rlgo_united target list)
-  set(plain "")
-  set(apart "")
-  foreach(source IN LISTS ${list})
-    get_source_file_property(definitions "${source}" COMPILE_DEFINITIONS)
-    get_source_file_property(options "${source}" COMPILE_OPTIONS)
-    if(definitions OR options)
-      list(APPEND apart "${source}")
-    else()
-      list(APPEND plain "${source}")
-    endif()
-  endforeach()
-  execute_process(
-    COMMAND python3 "${RLGO_UNITY_SCRIPT}" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/unity" ${target} ${plain}
-    OUTPUT_VARIABLE united OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  string(REPLACE "\n" ";" united "${united}")
-  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${plain})  # their names may change
-  foreach(source IN LISTS united)
-    if(source MATCHES "^${PROJECT_BINARY_DIR}/unity/")  # a type of an anonymous namespace may stand in an included source
-      set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS -Wno-subobject-linkage)
-    endif()
-  endforeach()
-  set(${list} ${apart} ${united} PARENT_SCOPE)
-endfunction()
-
 function(rlgo_module module)
   if(NOT module IN_LIST RLGO_MODULES)
     message(FATAL_ERROR "rlgo_module(${module}): no such row in launch/modules.tsv")
@@ -161,9 +132,6 @@ function(rlgo_module module)
     endif()
   endforeach()
 
-  if(RLGO_UNITY AND sources AND NOT module STREQUAL "core/evaluate")  # where time goes; compiled as in other builds
-    rlgo_united(${target} sources)
-  endif()
   if(sources)
     add_library(${target} STATIC ${sources})
     set(public PUBLIC)

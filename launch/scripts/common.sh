@@ -33,8 +33,7 @@ run_step() {
 }
 
 # build_rlgo PRESET [TARGET]: configures where needed and builds. Prints what is built, nothing when all is up to date.
-# With RLGO_SETUP_LIGHT=1 without training and tests, unless the folder has them already.
-# Training compiles rlgo again, source by source (RLGO_UNITY).
+# With RLGO_SETUP_LIGHT=1 without training and tests, unless the folder has them already; what is built serves both.
 build_rlgo() {
   local preset=$1 folder=$RLGO_ROOT/build/$1 training=ON
   shift
