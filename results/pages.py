@@ -72,7 +72,7 @@ def readme_peers(data):
     corpus = corpus_sizes(data)
     lines = [f"Latency with rlgo relative to the original under ONNX Runtime, one thread, ten seconds a model. Lower is better; unchanged models count as 1.0. Rules were made without "
              f"a look at the unseen half. The best other tool, {TOOLS[tool]}: {geometric_mean(others):.3f} on {len(others)} models of the seen half, rlgo there {geometric_mean(own):.3f}. "
-             f"rlgo {', '.join(f'{revision} ({half})' for half in HALVES if (revision := data.peers_revision(rlgo, 1, half)))}; [all {total} models and tools](results/peers/peers.md), [families, other tools](results/comparisons.md), [where it gains](results/optimise.md).",
+             f"rlgo {', '.join(f'{revision} ({half})' for half in HALVES if (revision := data.peers_revision(rlgo, 1, half)))}; [all {total} models](results/peers/peers.md), [other tools](results/comparisons.md), [where](results/optimise.md).",
              "", "| models | geometric mean | 95 % interval | unchanged | best | worst |", "|---|---|---|---|---|---|"]  # fmt: skip
     for label, ratios in halves:
         mean, _, rest = mean_cell(ratios).partition(" ")
