@@ -135,6 +135,10 @@ double GradientSum::finish(double max_norm) {
   return norm;
 }
 
+bool GradientSum::decides_there() const {
+  return !parameters_[0].device().is_cpu() && (group_->size() == 1 || group_->gpu() != nullptr);
+}
+
 Tensor GradientSum::finish_there(double max_norm) {
   const auto norm = summed().to(torch::kFloat64);
   if (max_norm <= 0) return norm;

@@ -28,7 +28,9 @@ class GradientSum {
   // Waits until the gradients of all learners are summed, scales them so that their norm is `max_norm` at most (0: no
   // limit). Returns the norm before; not finite: the same on all learners, and nothing was scaled.
   double finish(double max_norm);
-  // The same without a wait of the host for the device: the norm as a [] float64 where the parameters lie.
+  // Whether no host has to see a sum over the learners: this one is alone, or they sum on their GPUs.
+  bool decides_there() const;
+  // finish() without a wait of the host for the device: the norm as a [] float64 where the parameters lie.
   torch::Tensor finish_there(double max_norm);
   size_t buckets() const { return buckets_.size(); }
 

@@ -114,19 +114,19 @@ Tensor WorldTrainer::encode_all(std::span<const mdp::Observation* const> seen, n
   return torch::cat(parts);
 }
 
-void WorldTrainer::follow_encoder() {
+void WorldTrainer::follow_encoder(const Tensor& taken) {
   torch::NoGradGuard no_grad;
   const auto from = model_->encoder()->parameters();
   auto to = target_->parameters();
-  for (size_t i = 0; i < to.size(); ++i) to[i].lerp_(from[i], 1 - options_.target_decay);
-}
-
-void WorldTrainer::follow_encoder_there(const Tensor& taken) {
-  torch::NoGradGuard no_grad;
-  const auto weight = (taken * (1 - options_.target_decay)).to(type());
-  const auto from = model_->encoder()->parameters();
-  auto to = target_->parameters();
-  for (size_t i = 0; i < to.size(); ++i) to[i].lerp_(from[i], weight);
+  const auto by = [&](const auto& weight) {
+    for (size_t i = 0; i < to.size(); ++i) to[i].lerp_(from[i], weight);
+  };
+  const double all = 1 - options_.target_decay;
+  if (taken.defined()) {
+    by((taken * all).to(type()));
+  } else {
+    by(all);
+  }
 }
 
 WorldTrainer::Views WorldTrainer::look(std::span<const mdp::Trajectory* const> episodes) {
@@ -229,10 +229,6 @@ std::optional<WorldTrainer::Batch> WorldTrainer::next_batch(Course& course) cons
   return batch;
 }
 
-bool WorldTrainer::decides_there() const {
-  return !model_->device().is_cpu() && (group_->size() == 1 || group_->gpu() != nullptr);
-}
-
 void WorldTrainer::step(Sums& sums) {
   const double norm = gradients_->finish(options_.max_grad_norm);
   if (!std::isfinite(norm)) {
@@ -250,7 +246,7 @@ void WorldTrainer::step_there(Sums& sums) {
   const auto taken = finite(norm);
   sums.taken = sums.taken + taken.to(torch::kFloat32);
   fused_step(adam_, {(1 - taken).to(torch::kFloat32), sums.taken});
-  if (options_.train_encoder) follow_encoder_there(taken);
+  if (options_.train_encoder) follow_encoder(taken);
   sums.norms = sums.norms + torch::where(taken > 0, norm, torch::zeros_like(norm));
 }
 
@@ -332,7 +328,7 @@ WorldStats WorldTrainer::update(std::span<const mdp::Trajectory* const> trajecto
   std::iota(course.order.begin(), course.order.end(), size_t{0});
   const auto where = torch::TensorOptions(model_->device());
   sums.parts = torch::zeros({Sums::kParts}, where.dtype(torch::kFloat64));
-  if (decides_there()) {
+  if (gradients_->decides_there()) {
     sums.taken = torch::zeros({}, where.dtype(torch::kFloat32));
     sums.norms = torch::zeros({}, where.dtype(torch::kFloat64));
   }

@@ -109,8 +109,7 @@ class WorldTrainer {  // of one world model
   void add_latents(Batch& batch, const Views& views) const;
   void learn(Batch& batch, Sums& sums);
   void step(Sums& sums);
-  // Whether the host need not look at each chunk, and the same step then.
-  bool decides_there() const;
+  // The same where the host need not look at each chunk.
   void step_there(Sums& sums);
   torch::Tensor own_loss(const Batch& batch, int64_t begin, int64_t end, nets::Memory& memory, Sums& sums);
   struct Weights;
@@ -124,8 +123,8 @@ class WorldTrainer {  // of one world model
   void observe(Batch& batch);
   void end(Sums& sums);
   torch::ScalarType type() const { return parameters_[0].scalar_type(); }
-  void follow_encoder();
-  void follow_encoder_there(const torch::Tensor& taken);  // [] float64: 0 or 1
+  // taken: [] float64, 1 or, for a step that was not, 0; undefined: one that was.
+  void follow_encoder(const torch::Tensor& taken = {});
   void drift(const Sequences& s, const torch::Tensor& z, Clips clips, WorldScore& score);
 
   nets::WorldModel model_;

@@ -285,7 +285,7 @@ UpdateStats PpoTrainer::update(const std::vector<mdp::Trajectory>& trajectories,
     return std::make_unique<Pass>(
         data, *agent_, own_parts(data, shuffled(count, data.table ? options_.segment : 1, shuffle)), between);
   };
-  if (decides_there()) sums.there = start_there();
+  if (gradients_->decides_there()) sums.there = start_there();
   auto pass = begin_pass();
   sums.first_chosen = pass->part(0);
   for (int epoch = 0; epoch < options_.epochs && !stats.early_stop; ++epoch) {

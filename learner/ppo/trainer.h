@@ -96,7 +96,6 @@ class PpoTrainer {  // Schulman et al. 2017
   void end(const Transitions& data, Sums& sums) const;
   // Where the host looks at a pass, not at each of its minibatches (trainer_there.cc).
   struct SumsThere;
-  bool decides_there() const;
   SumsThere start_there() const;
   void train_there(Minibatch& minibatch, bool first, SumsThere& there);
   void read(const SumsThere& there, bool first, Sums& sums);

@@ -10,11 +10,6 @@ namespace rlgo::learner {
 
 using torch::Tensor;
 
-// The host needs no number of a minibatch: it is this learner's alone, or the learners sum on their GPUs.
-bool PpoTrainer::decides_there() const {
-  return !agent_->device().is_cpu() && (group_->size() == 1 || group_->gpu() != nullptr);
-}
-
 PpoTrainer::SumsThere PpoTrainer::start_there() const {
   const auto exact = torch::TensorOptions(agent_->device()).dtype(torch::kFloat64);
   const auto zero = torch::zeros({}, exact);
